@@ -1,0 +1,55 @@
+"""The forward pass: attention weights and predictions."""
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax, nn
+from jax.scipy.special import logsumexp
+from jaxtyping import Array, Bool, Float
+
+from lemmata.attention._inputs import Inputs
+
+
+def slot_logits(inputs: Inputs, weights: Float[Array, "cells"]) -> Float[Array, "inputs slots"]:
+    """The attention logit of each distinct token, with all of its positions.
+
+    The barrier keeps the gather out of the loops that follow, whose exponentials then run as
+    vector instructions: six times faster on a CPU, and the same numbers.
+    """
+    return lax.optimization_barrier(inputs.log_multiplicity + weights[inputs.cells])
+
+
+def log_mass(inputs: Inputs, weights: Float[Array, "cells"]) -> Float[Array, "inputs slots"]:
+    """The logarithm of the attention on each distinct token, all of its positions together."""
+    logits = slot_logits(inputs, weights)
+    return logits - logsumexp(logits, axis=1, keepdims=True)
+
+
+def optimal_log_odds(
+    inputs: Inputs, weights: Float[Array, "cells"], optimal: Bool[Array, "inputs slots"]
+) -> Float[Array, "inputs"]:
+    """log(phi_+ / phi_-) of each input: attention on its optimal tokens against the rest.
+
+    +inf where every token is optimal. Log-odds stay exact when the weight itself rounds to 1.
+    """
+    logits = slot_logits(inputs, weights)
+    inside = logsumexp(jnp.where(optimal, logits, -jnp.inf), axis=1)
+    outside = logsumexp(jnp.where(optimal, -jnp.inf, logits), axis=1)
+    return inside - outside
+
+
+def attention(
+    tokens: list[int], weights: Float[np.ndarray, "tokens queries"]
+) -> Float[np.ndarray, "positions"]:
+    """The attention weights of one input, position by position (Eq. 9 of the convergence paper)."""
+    logits = jnp.asarray(weights)[jnp.asarray(tokens), tokens[-1]]
+    return np.asarray(nn.softmax(logits))
+
+
+def predict(
+    tokens: list[int],
+    values: Float[np.ndarray, "tokens vocabulary"],
+    weights: Float[np.ndarray, "tokens queries"],
+) -> Float[np.ndarray, "vocabulary"]:
+    """The distribution over next tokens: softmax of the attended values."""
+    attended = attention(tokens, weights) @ values[tokens]
+    return np.asarray(nn.softmax(jnp.asarray(attended)))

@@ -1,0 +1,96 @@
+"""Token data as padded arrays, one batch of instances of different sizes.
+
+Attention only ever looks at the *cells* (token, query) whose token occurs in an input that ends
+in that query. The key-query weights are a vector over cells, in token coordinates: other entries
+receive no gradient and stay exactly where they started.
+"""
+
+from collections.abc import Sequence
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from lemmata.tokens import TokenData
+
+
+class Inputs(eqx.Module):
+    """The distinct inputs of one instance; a leading axis is added when batched.
+
+    Padding has log multiplicity or log frequency -inf. ``contributions`` lists, for each cell,
+    the flat (input, slot) positions that use it; padding points one past the end.
+    """
+
+    tokens: Int[Array, "*batch inputs slots"] | Int[np.ndarray, "*batch inputs slots"]
+    log_multiplicity: Float[Array, "*batch inputs slots"] | Float[np.ndarray, "*batch inputs slots"]
+    cells: Int[Array, "*batch inputs slots"] | Int[np.ndarray, "*batch inputs slots"]
+    query: Int[Array, "*batch inputs"] | Int[np.ndarray, "*batch inputs"]
+    label: Int[Array, "*batch inputs"] | Int[np.ndarray, "*batch inputs"]
+    log_frequency: Float[Array, "*batch inputs"] | Float[np.ndarray, "*batch inputs"]
+    vocabulary: Bool[Array, "*batch tokens"] | Bool[np.ndarray, "*batch tokens"]
+    cell_token: Int[Array, "*batch cells"] | Int[np.ndarray, "*batch cells"]
+    cell_query: Int[Array, "*batch cells"] | Int[np.ndarray, "*batch cells"]
+    cell_exists: Bool[Array, "*batch cells"] | Bool[np.ndarray, "*batch cells"]
+    contributions: Int[Array, "*batch cells uses"] | Int[np.ndarray, "*batch cells uses"]
+
+
+def pack(datasets: Sequence[TokenData]) -> Inputs:
+    """Pad a batch of datasets to common shapes."""
+    slots = [[sorted(set(s.tokens)) for s in data.samples] for data in datasets]
+    cells = [_cells(data) for data in datasets]
+    uses = [_uses(data, index) for data, index in zip(datasets, cells, strict=True)]
+    B = len(datasets)
+    N = max(len(data.samples) for data in datasets)
+    D = max(len(distinct) for rows in slots for distinct in rows)
+    K = max(data.size for data in datasets)
+    C = max(len(index) for index in cells)
+    P = max(max(map(len, lists)) for lists in uses)
+    packed = Inputs(
+        tokens=np.zeros((B, N, D), dtype=np.int64),
+        log_multiplicity=np.full((B, N, D), -np.inf),
+        cells=np.zeros((B, N, D), dtype=np.int64),
+        query=np.zeros((B, N), dtype=np.int64),
+        label=np.zeros((B, N), dtype=np.int64),
+        log_frequency=np.full((B, N), -np.inf),
+        vocabulary=np.zeros((B, K), dtype=bool),
+        cell_token=np.zeros((B, C), dtype=np.int64),
+        cell_query=np.zeros((B, C), dtype=np.int64),
+        cell_exists=np.zeros((B, C), dtype=bool),
+        contributions=np.full((B, C, P), N * D, dtype=np.int64),
+    )
+    for b, data in enumerate(datasets):
+        packed.vocabulary[b, : data.size] = True
+        packed.log_frequency[b, : len(data.samples)] = np.log(data.frequencies)
+        packed.log_multiplicity[b, len(data.samples) :, 0] = 0.0
+        for n, sample in enumerate(data.samples):
+            packed.query[b, n] = sample.query
+            packed.label[b, n] = sample.label
+            for s, token in enumerate(slots[b][n]):
+                packed.tokens[b, n, s] = token
+                packed.log_multiplicity[b, n, s] = np.log(sample.tokens.count(token))
+                packed.cells[b, n, s] = cells[b][token, sample.query]
+        for (token, query), c in cells[b].items():
+            packed.cell_token[b, c] = token
+            packed.cell_query[b, c] = query
+            packed.cell_exists[b, c] = True
+        for c, positions in enumerate(uses[b]):
+            packed.contributions[b, c, : len(positions)] = [n * D + s for n, s in positions]
+    return packed
+
+
+def _cells(data: TokenData) -> dict[tuple[int, int], int]:
+    """Number the (token, query) pairs in order of first use."""
+    index: dict[tuple[int, int], int] = {}
+    for sample in data.samples:
+        for token in sorted(set(sample.tokens)):
+            index.setdefault((token, sample.query), len(index))
+    return index
+
+
+def _uses(data: TokenData, index: dict[tuple[int, int], int]) -> list[list[tuple[int, int]]]:
+    """The (input, slot) positions of each cell."""
+    uses: list[list[tuple[int, int]]] = [[] for _ in index]
+    for n, sample in enumerate(data.samples):
+        for s, token in enumerate(sorted(set(sample.tokens))):
+            uses[index[token, sample.query]].append((n, s))
+    return uses

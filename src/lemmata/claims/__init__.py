@@ -1,0 +1,16 @@
+"""Claims, assumptions, verdicts, and the bench on which claims are checked."""
+
+from lemmata.claims._bench import Bench as Bench
+from lemmata.claims._bench import Experiment as Experiment
+from lemmata.claims._check import check as check
+from lemmata.claims._claim import Assumption as Assumption
+from lemmata.claims._claim import Claim as Claim
+from lemmata.claims._claim import Evidence as Evidence
+from lemmata.claims._claim import claims_of as claims_of
+from lemmata.claims._judge import at_least as at_least
+from lemmata.claims._judge import equal as equal
+from lemmata.claims._judge import fact as fact
+from lemmata.claims._verdict import Judgement as Judgement
+from lemmata.claims._verdict import Status as Status
+from lemmata.claims._verdict import Verdict as Verdict
+from lemmata.claims._verdict import combine as combine

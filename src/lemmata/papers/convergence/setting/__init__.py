@@ -1,0 +1,12 @@
+"""What is trained: datasets, their generators, and the two-stage algorithm."""
+
+from lemmata.papers.convergence.setting._dataset import Dataset as Dataset
+from lemmata.papers.convergence.setting._dataset import example_1 as example_1
+from lemmata.papers.convergence.setting._generators import Realizable as Realizable
+from lemmata.papers.convergence.setting._generators import Rejection as Rejection
+from lemmata.papers.convergence.setting._generators import Samples as Samples
+from lemmata.papers.convergence.setting._generators import generate as generate
+from lemmata.papers.convergence.setting._two_stage import Joint as Joint
+from lemmata.papers.convergence.setting._two_stage import JointRun as JointRun
+from lemmata.papers.convergence.setting._two_stage import TwoStage as TwoStage
+from lemmata.papers.convergence.setting._two_stage import TwoStageRun as TwoStageRun

@@ -1,0 +1,185 @@
+"""A dataset with everything that the paper reads off it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float
+
+from lemmata._errors import InputError
+from lemmata.margin import MaxMargin, Status, embedded_max_margin, max_margin
+from lemmata.tokens import (
+    Collocation,
+    Instance,
+    PartialOrders,
+    PriorityGraph,
+    Problem,
+    Token,
+    TokenData,
+    find_collocation,
+    orthonormality_error,
+    partial_orders,
+)
+
+ORTHONORMAL = 1e-9
+"""Embeddings whose Gram matrix is this close to the identity count as orthonormal."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Training data D_0, its collocation and orders, and the max-margin solutions they define.
+
+    Attributes:
+        name: how reports call it.
+        data: the distinct inputs.
+        embeddings: one row a token; None for an orthonormal family, where nothing depends on
+            which one it is.
+        initial_weights: W_kq before the first step; None for zero.
+        log_frequency: log pi, where it is too skewed to be written as counts.
+    """
+
+    name: str
+    data: TokenData
+    embeddings: Float[np.ndarray, "tokens dimension"] | None = None
+    initial_weights: Float[np.ndarray, "dimension dimension"] | None = None
+    log_frequency: Float[np.ndarray, "samples"] | None = field(default=None, compare=False)
+
+    @classmethod
+    def from_sentences(cls, name: str, sentences: Sequence[Sequence[Token]]) -> "Dataset":
+        """Every prefix of every sentence is a sample."""
+        return cls(name, TokenData.from_sentences(sentences))
+
+    @classmethod
+    def from_instance(cls, name: str, instance: Instance) -> "Dataset":
+        """What a token file said; orthonormal embeddings are set aside once checked."""
+        size = instance.data.size
+        embeddings, start = instance.embeddings, instance.initial_weights
+        if embeddings is not None and len(embeddings) != size:
+            raise InputError(f"{name}: {len(embeddings)} embedding rows for {size} tokens")
+        dimension = size if embeddings is None else embeddings.shape[1]
+        if start is not None and start.shape != (dimension, dimension):
+            raise InputError(
+                f"{name}: initial weights have shape {start.shape}; "
+                f"expected {(dimension, dimension)}"
+            )
+        orthonormal = embeddings is None or orthonormality_error(embeddings) <= ORTHONORMAL
+        if orthonormal and start is None:
+            return cls(name, instance.data)
+        return cls(name, instance.data, np.eye(size) if embeddings is None else embeddings, start)
+
+    @cached_property
+    def collocation(self) -> Collocation:
+        """n: V -> V."""
+        return find_collocation(self.data)
+
+    @cached_property
+    def orders(self) -> PartialOrders:
+        """The query-dependent partial orders (Definition 1)."""
+        return partial_orders(self.data, self.collocation)
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """Every assumption of the paper that the data breaks, with the sentence at fault."""
+        problems = list(self.orders.problems)
+        if self.data.size == 1:
+            message = "there is one token only: every prediction is certain and nothing is trained"
+            problems.append(Problem("single_token", f"token {self.data.name(0)}", message))
+        if not any(len(set(sample.tokens)) > 1 for sample in self.data.samples):
+            message = (
+                "no input has two distinct tokens: attention has nothing to choose from, W_kq* is "
+                "0 and stage 2 has no gradient"
+            )
+            problems.append(Problem("nothing_to_attend", "all samples", message))
+        if self.embeddings is not None:
+            error = orthonormality_error(self.embeddings)
+            if error > ORTHONORMAL:
+                message = f"E E^T differs from the identity by {error:.3g}: Assumption 2 is broken"
+                problems.append(Problem("embeddings_not_orthonormal", "embeddings", message))
+        return tuple(problems)
+
+    def broken(self, *codes: str) -> list[Problem]:
+        """The problems with one of these codes."""
+        return [problem for problem in self.problems if problem.code in codes]
+
+    @property
+    def orthonormal(self) -> bool:
+        """Assumption 2."""
+        return not self.broken("embeddings_not_orthonormal")
+
+    @property
+    def has_collocation(self) -> bool:
+        """Whether n is defined on all of V, which stage 1 needs."""
+        return len(self.collocation.following) == self.data.size
+
+    @property
+    def K(self) -> int:
+        """|V|."""
+        return self.data.size
+
+    @property
+    def N(self) -> int:
+        """The number of distinct inputs, those of length one included."""
+        return len({sample.tokens for sample in self.data.samples})
+
+    @property
+    def L_max(self) -> int:
+        """The longest sentence; it counts the predicted token."""
+        return self.data.longest_input + 1
+
+    @cached_property
+    def attention_margin(self) -> MaxMargin:
+        """W_kq*, the solution of Eq. (3)."""
+        if self.orthonormal:
+            return max_margin(self.orders.graphs, self.K)
+        assert self.embeddings is not None
+        return embedded_max_margin(self.orders.graphs, self.embeddings)
+
+    @cached_property
+    def value_margin(self) -> MaxMargin:
+        """W_ov*, the solution of Eq. (2): at each x, n(x) beats every other token.
+
+        It is the same program on other graphs, with tokens in the place of queries.
+        """
+        graphs = {
+            x: PriorityGraph(
+                x,
+                tuple(range(self.K)),
+                {(after, v): x for v in range(self.K) if v != after},
+            )
+            for x, after in sorted(self.collocation.following.items())
+        }
+        return max_margin(graphs, self.K)
+
+    @cached_property
+    def norm_kq(self) -> float:
+        """||W_kq*||, NaN if there is no such matrix."""
+        norm = self.attention_margin.norm
+        return float("nan") if norm is None else norm
+
+    @cached_property
+    def norm_ov(self) -> float:
+        """||W_ov*||."""
+        norm = self.value_margin.norm
+        return float("nan") if norm is None else norm
+
+    @property
+    def attention_status(self) -> Status:
+        """Whether W_kq* exists."""
+        return self.attention_margin.status
+
+    def encode(self, words: Sequence[str]) -> list[int]:
+        """Tokens by name, for a prediction."""
+        index = {self.data.name(i): i for i in range(self.K)}
+        unknown = [word for word in words if word not in index]
+        if unknown or not words:
+            raise InputError(
+                f"cannot predict {' '.join(words)!r}: unknown token "
+                f"{', '.join(map(repr, unknown)) or '(none given)'}; known: {' '.join(index)}"
+            )
+        return [index[word] for word in words]
+
+
+def example_1() -> Dataset:
+    """Example 1: subject, verb, object, punctuation."""
+    return Dataset.from_sentences("example-1", ["SVOP", "VOP", "OPP", "PSV"])

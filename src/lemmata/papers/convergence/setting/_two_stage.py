@@ -1,0 +1,322 @@
+"""Algorithm 1, and joint training of both layers for comparison."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from lemmata._errors import InputError
+from lemmata.attention import (
+    CellCoordinates,
+    Inputs,
+    ValueCoordinates,
+    attention,
+    pack,
+    predict,
+    value_margins,
+)
+from lemmata.papers.convergence.setting._dataset import Dataset
+from lemmata.papers.convergence.setting._probes import OrderProbe, ValueProbe
+from lemmata.training import (
+    AttentionTraining,
+    CollocationTraining,
+    JointTraining,
+    Recording,
+    Rule,
+    Store,
+    every,
+    log_spaced,
+    record_steps,
+    run,
+)
+from lemmata.training._dynamics import JointState, TrainingState
+
+Rate = float | Literal["paper", "largest"]
+"""A step size: a number, the one of Section 7, or ||W*||/e, the largest the proofs allow."""
+
+Progress = Callable[[int], None]
+
+
+def _silent(_: int) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class TwoStage:
+    """Algorithm 1: normalized gradient descent on W_ov, then on W_kq with W_ov frozen.
+
+    Attributes:
+        stage1_steps, steps: T and T_1.
+        stage1_rate, rate: eta_0 and eta.
+        record: every step, about sixty log-spaced steps, or the steps named.
+        rule: ``ngd`` is the paper's; ``gd`` does not normalize.
+    """
+
+    stage1_steps: int = 900
+    stage1_rate: Rate = "paper"
+    steps: int = 900
+    rate: Rate = "paper"
+    record: Literal["every", "log"] | tuple[int, ...] = "every"
+    rule: Rule = "ngd"
+
+    def __post_init__(self) -> None:
+        for name, value in (("stage 1 steps", self.stage1_steps), ("steps", self.steps)):
+            if value < 0:
+                raise InputError(f"the number of {name} must not be negative; got {value}")
+        for name, value in (("stage 1 step size", self.stage1_rate), ("step size", self.rate)):
+            if not isinstance(value, str) and not (np.isfinite(value) and value > 0):
+                raise InputError(f"the {name} must be a positive number; got {value}")
+
+    def run(
+        self,
+        datasets: Sequence[Dataset],
+        *,
+        store: Store | None = None,
+        progress: Progress = _silent,
+    ) -> "TwoStageRun":
+        """Train every dataset, all as one batch."""
+        batch = _Batch(datasets)
+        rate_ov = np.array([_rate(self.stage1_rate, 0.2, d.K, d.norm_ov) for d in datasets])
+        rate_kq = np.array([_rate(self.rate, 0.05, d.K, d.norm_kq) for d in datasets])
+        first = CollocationTraining(
+            start=jnp.zeros_like(batch.target_ov),
+            following=batch.following,
+            vocabulary=jnp.asarray(batch.inputs.vocabulary),
+            target=batch.target_ov,
+            rate=jnp.asarray(rate_ov),
+            coordinates=batch.value_coordinates,
+            probe=ValueProbe(batch.following, jnp.asarray(batch.inputs.vocabulary)),
+            rule=self.rule,
+        )
+        stage1 = run(first, self._steps(self.stage1_steps), store=store, progress=progress)
+        values = _value_logits(batch.value_coordinates, stage1.final.weights)
+        second = AttentionTraining(
+            start=batch.start_kq,
+            inputs=batch.inputs,
+            margins=_margins(batch.inputs, values),
+            target=batch.target_kq,
+            rate=jnp.asarray(rate_kq),
+            coordinates=batch.cell_coordinates,
+            probe=batch.probe,
+            rule=self.rule,
+        )
+        stage2 = run(second, self._steps(self.steps), store=store, progress=progress)
+        return TwoStageRun(
+            tuple(datasets), self, rate_ov, rate_kq, stage1, stage2, np.asarray(values), batch
+        )
+
+    def _steps(self, total: int) -> np.ndarray:
+        if self.record == "every":
+            return every(total)
+        if self.record == "log":
+            return log_spaced(total)
+        return record_steps((*(step for step in self.record if step <= total), total), total)
+
+
+@dataclass(frozen=True)
+class TwoStageRun:
+    """Both stages of Algorithm 1 on a batch of datasets, as recorded."""
+
+    datasets: tuple[Dataset, ...]
+    algorithm: TwoStage
+    rate_ov: Float[np.ndarray, "datasets"]
+    rate_kq: Float[np.ndarray, "datasets"]
+    stage1: Recording[TrainingState]
+    stage2: Recording[TrainingState]
+    values: Float[np.ndarray, "datasets tokens vocabulary"]
+    batch: "_Batch"
+
+    def key_query(self, i: int) -> Float[np.ndarray, "tokens queries"]:
+        """x^T W_kq x_q at the end of dataset i, for all tokens x and queries x_q."""
+        dataset = self.datasets[i]
+        weights = np.asarray(self.stage2.final.weights)[i]
+        if dataset.embeddings is not None:
+            padded = np.zeros((self.batch.dimension, self.batch.dimension))
+            padded[: len(weights), : len(weights)] = weights
+            E = dataset.embeddings
+            return E @ padded[: E.shape[1], : E.shape[1]] @ E.T
+        cells = int(self.batch.inputs.cell_exists[i].sum())
+        dense = np.zeros((dataset.K, dataset.K))
+        inputs = self.batch.inputs
+        dense[inputs.cell_token[i, :cells], inputs.cell_query[i, :cells]] = weights[:cells]
+        return dense
+
+    def value_logits(self, i: int) -> Float[np.ndarray, "tokens vocabulary"]:
+        """(W_ov x)_v at the end of stage 1 of dataset i."""
+        K = self.datasets[i].K
+        return self.values[i, :K, :K]
+
+    def predict(self, i: int, tokens: list[int]) -> Float[np.ndarray, "vocabulary"]:
+        """The next-token distribution of the trained model."""
+        return predict(tokens, self.value_logits(i), self.key_query(i))
+
+    def attention(self, i: int, tokens: list[int]) -> Float[np.ndarray, "positions"]:
+        """The attention weights of the trained model."""
+        return attention(tokens, self.key_query(i))
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Both layers in a single stage, from zero, on the whole loss."""
+
+    steps: int = 900
+    rate: Rate = "paper"
+
+    def run(
+        self,
+        datasets: Sequence[Dataset],
+        *,
+        store: Store | None = None,
+        progress: Progress = _silent,
+    ) -> "JointRun":
+        """Train every dataset, all as one batch."""
+        batch = _Batch(datasets)
+        if batch.embedded:
+            raise InputError("joint training is for orthonormal embeddings that start from zero")
+        rate = np.array([_rate(self.rate, 0.2, d.K, d.norm_ov) for d in datasets])
+        dynamics = JointTraining(
+            start_values=jnp.zeros_like(batch.target_ov),
+            start_weights=jnp.zeros_like(batch.target_kq),
+            inputs=batch.inputs,
+            target_values=batch.target_ov,
+            target_weights=batch.target_kq,
+            rate=jnp.asarray(rate),
+        )
+        recording = run(dynamics, every(self.steps), store=store, progress=progress)
+        return JointRun(tuple(datasets), self, rate, recording)
+
+
+@dataclass(frozen=True)
+class JointRun:
+    """Joint training on a batch of datasets, as recorded."""
+
+    datasets: tuple[Dataset, ...]
+    algorithm: Joint
+    rate: Float[np.ndarray, "datasets"]
+    recording: Recording[JointState]
+
+
+def _rate(rate: Rate, constant: float, K: int, norm: float) -> float:
+    """Section 7 uses 0.2/sqrt(d) and 0.05/sqrt(d); the proofs ask for eta <= ||W*||/e."""
+    if rate == "paper":
+        return constant / float(np.sqrt(K))
+    if rate == "largest":
+        return norm / float(np.e) if norm > 0 else 1.0
+    return float(rate)
+
+
+@jax.jit
+def _value_logits(coordinates: ValueCoordinates, weights: Float[jax.Array, "..."]) -> jax.Array:
+    return jax.vmap(ValueCoordinates.values)(coordinates, weights)
+
+
+@jax.jit
+def _margins(inputs: Inputs, values: Float[jax.Array, "..."]) -> jax.Array:
+    return jax.vmap(value_margins)(inputs, values)
+
+
+class _Batch:
+    """Datasets as padded arrays, with their targets and probes."""
+
+    def __init__(self, datasets: Sequence[Dataset]):
+        for dataset in datasets:
+            if not dataset.has_collocation:
+                problem = dataset.broken("collocation_conflict", "collocation_missing")[0]
+                raise InputError(
+                    f"{dataset.name}: stage 1 needs the next token of every token, but "
+                    f"{problem.message} ({problem.where})"
+                )
+        self.datasets = datasets
+        self.embedded = any(d.embeddings is not None for d in datasets)
+        raw = pack([d.data for d in datasets])
+        for i, dataset in enumerate(datasets):
+            if dataset.log_frequency is not None:
+                raw.log_frequency[i, : len(dataset.data.samples)] = dataset.log_frequency
+        self.inputs: Inputs = jax.tree.map(jnp.asarray, raw)
+        B, K = raw.vocabulary.shape
+        C = raw.cell_token.shape[1]
+        following = np.zeros((B, K), dtype=np.int64)
+        target_ov = np.zeros((B, K, K))
+        target_kq = np.zeros((B, C))
+        for i, d in enumerate(datasets):
+            following[i, : d.K] = [d.collocation.of(x) for x in range(d.K)]
+            assert d.value_margin.weights is not None
+            target_ov[i, : d.K, : d.K] = d.value_margin.weights.T
+            if d.attention_margin.weights is not None and d.embeddings is None:
+                known = raw.cell_exists[i]
+                cells = raw.cell_token[i, known], raw.cell_query[i, known]
+                target_kq[i, : known.sum()] = d.attention_margin.weights[cells]
+        self.following = jnp.asarray(following)
+        self.target_ov = jnp.asarray(target_ov)
+        self.target_kq = jnp.asarray(target_kq)
+        self.start_kq = jnp.zeros((B, C))
+        self.value_coordinates = ValueCoordinates()
+        self.cell_coordinates = CellCoordinates()
+        self.dimension = 0
+        if self.embedded:
+            self._embed(raw)
+        self.probe = _order_probe(datasets, raw, self.inputs)
+
+    def _embed(self, raw: Inputs) -> None:
+        """Replace token coordinates by the space of the embeddings, padded with zeros."""
+        B, K = raw.vocabulary.shape
+        family = [np.eye(d.K) if d.embeddings is None else d.embeddings for d in self.datasets]
+        dimension = self.dimension = max(E.shape[1] for E in family)
+        embeddings = np.zeros((B, K, dimension))
+        start = np.zeros((B, dimension, dimension))
+        target_kq = np.zeros((B, dimension, dimension))
+        target_ov = np.zeros((B, dimension, K))
+        for i, (d, E) in enumerate(zip(self.datasets, family, strict=True)):
+            D = E.shape[1]
+            embeddings[i, : d.K, :D] = E
+            if d.initial_weights is not None:
+                start[i, :D, :D] = d.initial_weights
+            W = d.attention_margin.weights
+            if W is not None:
+                target_kq[i, :D, :D] = E.T @ W @ E if d.orthonormal else W
+            assert d.value_margin.weights is not None
+            target_ov[i, :D, : d.K] = E.T @ d.value_margin.weights.T
+        self.target_ov = jnp.asarray(target_ov)
+        self.target_kq = jnp.asarray(target_kq)
+        self.start_kq = jnp.asarray(start)
+        rows = np.arange(B)[:, None]
+        self.value_coordinates = ValueCoordinates(jnp.asarray(embeddings))
+        self.cell_coordinates = CellCoordinates(
+            jnp.asarray(embeddings[rows, raw.cell_token] * raw.cell_exists[:, :, None]),
+            jnp.asarray(embeddings[rows, raw.cell_query]),
+        )
+
+
+def _order_probe(datasets: Sequence[Dataset], raw: Inputs, inputs: Inputs) -> OrderProbe:
+    B, N, D = raw.tokens.shape
+    C = raw.cell_token.shape[1]
+    edges = max(1, max(sum(len(g.edges) for g in d.orders.graphs.values()) for d in datasets))
+    optimal = np.zeros((B, N, D), dtype=bool)
+    log_length = np.zeros((B, N))
+    winner, loser = np.zeros((2, B, edges), dtype=np.int64)
+    exists = np.zeros((B, edges), dtype=bool)
+    is_optimal, is_non_optimal = np.zeros((2, B, C), dtype=bool)
+    for i, d in enumerate(datasets):
+        for n, sample in enumerate(d.data.samples):
+            chosen = d.orders.selected(sample)
+            log_length[i, n] = np.log(len(sample.tokens))
+            for s, token in enumerate(sorted(set(sample.tokens))):
+                optimal[i, n, s] = token in chosen
+        count = int(raw.cell_exists[i].sum())
+        pairs = zip(raw.cell_token[i, :count], raw.cell_query[i, :count], strict=True)
+        cell = {(int(t), int(q)): c for c, (t, q) in enumerate(pairs)}
+        facts = [(q, edge) for q, graph in d.orders.graphs.items() for edge in graph.edges]
+        for e, (q, (a, b)) in enumerate(facts):
+            winner[i, e], loser[i, e], exists[i, e] = cell[a, q], cell[b, q], True
+        for (token, q), c in cell.items():
+            role = d.orders.role(q, token)
+            is_optimal[i, c] = role == "optimal"
+            is_non_optimal[i, c] = role == "non_optimal"
+    return OrderProbe(
+        inputs,
+        *map(jnp.asarray, (optimal, log_length, winner, loser, exists, is_optimal, is_non_optimal)),
+    )

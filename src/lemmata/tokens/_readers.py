@@ -1,0 +1,193 @@
+"""Token files: text, JSON Lines and JSON, checked once, at the boundary.
+
+Text holds one sentence a line. JSON Lines holds ``{"sequence": [...], "label": ...}`` a line.
+JSON holds ``{"sequences": [...], "labels": [...]}``, optionally with ``embeddings`` and
+``initial_weights``, or ``{"instances": [...]}`` of such objects.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from lemmata._errors import InputError
+from lemmata.tokens._data import Token, TokenData
+from lemmata.tokens._embeddings import as_matrix
+
+LONGEST_LINE = 1_000_000
+LONGEST_SEQUENCE = 2_000
+
+Row = tuple[list[Token], Token, int, str]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One dataset to train on, with whatever its file said about embeddings and weights."""
+
+    data: TokenData
+    embeddings: Float[np.ndarray, "tokens dimension"] | None = None
+    initial_weights: Float[np.ndarray, "dimension dimension"] | None = None
+
+
+def read_instances(path: Path, *, prefixes: bool) -> list[Instance]:
+    """Read a token file.
+
+    With ``prefixes`` a text sentence contributes all of its prefixes; without, its last token
+    is the label of the rest. JSON and JSON Lines always state their labels.
+    """
+    readers = {".txt": _read_text, ".jsonl": _read_json_lines, ".json": _read_json}
+    if path.suffix not in readers:
+        raise InputError(
+            f"{path}: unknown format '{path.suffix}'; expected .txt (one sentence a line), "
+            ".jsonl (one object a line) or .json"
+        )
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
+    if not text.strip():
+        raise InputError(f"{path}: the file is empty; expected at least one sequence")
+    return readers[path.suffix](text, str(path), prefixes)
+
+
+def _read_text(text: str, where: str, prefixes: bool) -> list[Instance]:
+    rows: list[Row] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        _check_line(line, f"{where}, line {number}")
+        words: list[Token] = list(line.split())
+        _check_length(words, f"{where}, line {number}")
+        ends = range(1, len(words)) if prefixes else range(max(1, len(words) - 1), len(words))
+        rows += [(words[:end], words[end], 1, f"line {number}") for end in ends]
+    if not rows:
+        raise InputError(
+            f"{where}: no sentence has two tokens, so there is no next token to predict"
+        )
+    return [Instance(TokenData.from_samples(rows))]
+
+
+def _read_json_lines(text: str, where: str, prefixes: bool) -> list[Instance]:
+    rows: list[Row] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        place = f"{where}, line {number}"
+        _check_line(line, place)
+        if line.strip():
+            entry = _parse(line, place)
+            if not isinstance(entry, dict) or not {"sequence", "label"} <= entry.keys():
+                raise InputError(f'{place}: expected {{"sequence": [...], "label": ...}}')
+            rows.append(_row(entry["sequence"], entry["label"], place, f"line {number}"))
+    _check_names(rows, where)
+    return [Instance(TokenData.from_samples(rows, _vocabulary(rows, None)))]
+
+
+def _read_json(text: str, where: str, prefixes: bool) -> list[Instance]:
+    document = _parse(text, where)
+    if not isinstance(document, dict):
+        raise InputError(f'{where}: expected an object with "sequences" and "labels"')
+    if "instances" not in document:
+        return [_read_instance(document, where)]
+    entries = document["instances"]
+    if not isinstance(entries, list) or not entries:
+        raise InputError(f'{where}: "instances" must be a list with at least one object')
+    return [_read_instance(entry, f"{where}, instance {i}") for i, entry in enumerate(entries)]
+
+
+def _read_instance(entry: Any, where: str) -> Instance:
+    if not isinstance(entry, dict) or not {"sequences", "labels"} <= entry.keys():
+        raise InputError(f'{where}: expected an object with "sequences" and "labels"')
+    sequences, labels = entry["sequences"], entry["labels"]
+    if not isinstance(sequences, list) or not isinstance(labels, list) or not sequences:
+        raise InputError(f'{where}: "sequences" and "labels" must be lists that are not empty')
+    if len(sequences) != len(labels):
+        raise InputError(
+            f"{where}: {len(sequences)} sequences but {len(labels)} labels; "
+            "each sequence needs one label"
+        )
+    rows = [
+        _row(sequence, label, f"{where}, sequence {i}", f"sequence {i}")
+        for i, (sequence, label) in enumerate(zip(sequences, labels, strict=True))
+    ]
+    _check_names(rows, where)
+    embeddings = entry.get("embeddings")
+    weights = entry.get("initial_weights")
+    if embeddings is not None:
+        embeddings = as_matrix(embeddings, f"{where}, embeddings")
+    if weights is not None:
+        weights = as_matrix(weights, f"{where}, initial_weights")
+        if weights.shape[0] != weights.shape[1]:
+            raise InputError(f"{where}, initial_weights: must be square; got {weights.shape}")
+    data = TokenData.from_samples(rows, _vocabulary(rows, embeddings, where))
+    return Instance(data, embeddings, weights)
+
+
+def _row(sequence: Any, label: Any, place: str, source: str) -> Row:
+    if not isinstance(sequence, list) or not sequence:
+        raise InputError(f"{place}: the sequence must be a list of at least one token")
+    _check_length(sequence, place)
+    for token in (*sequence, label):
+        if isinstance(token, bool) or not isinstance(token, str | int):
+            raise InputError(f"{place}: {token!r} is not a token; use strings or integers")
+    return list(sequence), label, 1, source
+
+
+def _vocabulary(
+    rows: list[Row], embeddings: np.ndarray | None, where: str = ""
+) -> list[Token] | None:
+    """Integer tokens are sorted, and own the embedding row of their number."""
+    tokens = set(_tokens(rows))
+    if not all(isinstance(token, int) for token in tokens):
+        if embeddings is not None and len(embeddings) != len(tokens):
+            raise InputError(
+                f"{where}: {len(embeddings)} embedding rows for {len(tokens)} tokens; "
+                "token i, in order of first appearance, owns row i"
+            )
+        return None
+    numbers = sorted(token for token in tokens if isinstance(token, int))
+    if embeddings is None:
+        return list(numbers)
+    if numbers[0] < 0 or numbers[-1] >= len(embeddings):
+        raise InputError(
+            f"{where}: tokens run from {numbers[0]} to {numbers[-1]} "
+            f"but there are embeddings for 0 to {len(embeddings) - 1}"
+        )
+    return list(range(len(embeddings)))
+
+
+def _check_names(rows: list[Row], where: str) -> None:
+    """Two tokens that print alike (1 and "1") cannot be told apart in a report."""
+    kinds: dict[str, type] = {}
+    for token in _tokens(rows):
+        if kinds.setdefault(str(token), type(token)) is not type(token):
+            raise InputError(f"{where}: token {token} is written as a number and as a string")
+
+
+def _tokens(rows: list[Row]) -> Iterable[Token]:
+    return (token for sequence, label, _, _ in rows for token in (*sequence, label))
+
+
+def _parse(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"{where}: not valid JSON ({error})") from error
+
+
+def _check_line(line: str, place: str) -> None:
+    if len(line) > LONGEST_LINE:
+        raise InputError(
+            f"{place}: the line has {len(line):,} characters (at most {LONGEST_LINE:,}); "
+            "is it the right file?"
+        )
+
+
+def _check_length(sequence: list[Any], place: str) -> None:
+    if len(sequence) > LONGEST_SEQUENCE:
+        raise InputError(
+            f"{place}: {len(sequence):,} tokens in one sequence (at most {LONGEST_SEQUENCE:,}); "
+            "split it into sentences"
+        )

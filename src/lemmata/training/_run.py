@@ -1,0 +1,186 @@
+"""The run loop: compiled chunks, batched over instances, checkpointed after each chunk."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Float, Int
+
+from lemmata.training._dynamics import AbstractDynamics
+from lemmata.training._store import Store, fingerprint
+
+POINTS_PER_CHUNK = 64
+"""Recorded points per compiled call; a run can be stopped and resumed between calls."""
+
+STEPS_PER_POINT = 5_000
+"""A longer silence between two records is broken, so that progress shows."""
+
+INSTANCES_PER_GROUP = 13
+"""Instances that run side by side in one compiled call: few enough to stay in the cache."""
+
+StateT = TypeVar("StateT")
+
+
+@dataclass(frozen=True)
+class Recording(Generic[StateT]):
+    """What a run kept.
+
+    Attributes:
+        steps: the number of updates done at each record.
+        series: for each measurement, one row an instance and one column a record.
+        final: the state after the last step, batched.
+    """
+
+    steps: Int[np.ndarray, "records"]
+    series: dict[str, Float[np.ndarray, "instances records"]]
+    final: StateT
+
+    def at(self, step: int) -> int:
+        """The column of a recorded step."""
+        column = int(np.searchsorted(self.steps, step))
+        if column == len(self.steps) or self.steps[column] != step:
+            raise KeyError(f"step {step} was not recorded")
+        return column
+
+
+def run(
+    dynamics: AbstractDynamics[StateT],
+    steps: Int[np.ndarray, "records"],
+    *,
+    store: Store | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Recording[StateT]:
+    """Run a batch of instances and record the given steps.
+
+    The leaves of ``dynamics`` have a leading batch axis. Groups of instances run side by side on
+    the machine's cores. With a store, each group is resumed from its last checkpoint, which
+    leads to the same bits as a run that was never stopped.
+
+    Args:
+        dynamics: what to run.
+        steps: sorted step numbers to record; the last one ends the run.
+        store: where checkpoints and results are kept; None keeps nothing on disk.
+        progress: called with the number of instance-steps done since the last call.
+    """
+    count = len(jax.tree.leaves(dynamics)[0])
+    groups = -(-count // INSTANCES_PER_GROUP)
+    size = -(-count // groups)
+    members = [np.minimum(np.arange(g * size, (g + 1) * size), count - 1) for g in range(groups)]
+    parts = [jax.tree.map(lambda leaf, at=at: np.asarray(leaf)[at], dynamics) for at in members]
+    stop: list[bool] = []
+
+    def work(part: AbstractDynamics[StateT]) -> tuple[dict[str, np.ndarray], StateT]:
+        return _run_group(part, steps, store, progress, stop)
+
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, groups)) as pool:
+        try:
+            done = list(pool.map(work, parts))
+        except BaseException:
+            stop.append(True)
+            raise
+    series = {
+        name: np.concatenate([part[name] for part, _ in done])[:count] for name in done[0][0]
+    }
+    final = jax.tree.map(
+        lambda *leaves: np.concatenate(leaves)[:count], *[state for _, state in done]
+    )
+    return Recording(steps, series, final)
+
+
+def _run_group(
+    dynamics: AbstractDynamics[StateT],
+    steps: Int[np.ndarray, "records"],
+    store: Store | None,
+    progress: Callable[[int], None],
+    stop: list[bool],
+) -> tuple[dict[str, np.ndarray], StateT]:
+    points = _points(steps)
+    keep = np.isin(points, steps)
+    size = len(jax.tree.leaves(dynamics)[0])
+    key = fingerprint(_describe(dynamics, steps)) if store else ""
+    state = _start(dynamics)
+    saved = store.load(key) if store else None
+    position, series = 0, {}
+    if saved is not None:
+        position, state, series = _thaw(saved, state)
+        progress(size * int(points[position - 1]))
+    while position < len(points):
+        if stop:
+            raise KeyboardInterrupt
+        chunk = points[position : position + POINTS_PER_CHUNK]
+        before = points[position - 1] if position else 0
+        gaps = np.zeros(POINTS_PER_CHUNK, dtype=np.int64)
+        gaps[: len(chunk)] = np.diff(chunk, prepend=before)
+        state, found = _advance(dynamics, state, gaps)
+        kept = keep[position : position + len(chunk)]
+        fresh = {name: np.asarray(rows)[: len(chunk)][kept].T for name, rows in found.items()}
+        series = {
+            name: np.concatenate([series[name], rows], axis=1) if series else rows
+            for name, rows in fresh.items()
+        }
+        position += len(chunk)
+        if store:
+            store.save(key, _freeze(position, state, series))
+        progress(size * int(chunk[-1] - before))
+    return series, jax.tree.map(np.asarray, state)
+
+
+def _points(steps: Int[np.ndarray, "records"]) -> Int[np.ndarray, "points"]:
+    """The recorded steps, with stops in between so that no silence is long."""
+    stops = np.arange(0, steps[-1] + 1, STEPS_PER_POINT)
+    return np.unique(np.concatenate([steps, stops[stops > 0]])).astype(np.int64)
+
+
+@eqx.filter_jit
+def _start(dynamics: AbstractDynamics[StateT]) -> StateT:
+    return eqx.filter_vmap(lambda one: one.init())(dynamics)
+
+
+@eqx.filter_jit
+def _advance(
+    dynamics: AbstractDynamics[StateT], state: StateT, gaps: Int[np.ndarray, "points"]
+) -> tuple[StateT, dict[str, jax.Array]]:
+    """For each gap, take that many steps and measure."""
+    step = eqx.filter_vmap(lambda one, at: one.step(at))
+    measure = eqx.filter_vmap(lambda one, at: one.measure(at))
+
+    def point(at: StateT, gap: jax.Array) -> tuple[StateT, dict[str, jax.Array]]:
+        at = jax.lax.fori_loop(0, gap, lambda _, here: step(dynamics, here), at)
+        return at, measure(dynamics, at)
+
+    return jax.lax.scan(point, state, gaps)
+
+
+def _describe(dynamics: AbstractDynamics[Any], steps: np.ndarray) -> dict[str, Any]:
+    leaves, structure = jax.tree.flatten(dynamics)
+    return {
+        "dynamics": str(structure),
+        "leaves": [np.asarray(leaf) for leaf in leaves],
+        "steps": steps,
+    }
+
+
+def _freeze(position: int, state: Any, series: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    leaves = jax.tree.leaves(state)
+    frozen = {f"state:{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
+    return frozen | {f"series:{name}": rows for name, rows in series.items()} | {
+        "position": np.array(position)
+    }
+
+
+def _thaw(
+    saved: dict[str, np.ndarray], like: StateT
+) -> tuple[int, StateT, dict[str, np.ndarray]]:
+    structure = jax.tree.structure(like)
+    leaves = [saved[f"state:{i}"] for i in range(structure.num_leaves)]
+    series = {
+        name.removeprefix("series:"): rows
+        for name, rows in saved.items()
+        if name.startswith("series:")
+    }
+    return int(saved["position"]), jax.tree.unflatten(structure, leaves), series
