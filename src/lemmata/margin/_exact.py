@@ -133,9 +133,7 @@ def _centre(
         blocks = [set().union(*(blocks[i] for i in group)) for group in joined]
 
 
-def _route(
-    supply: dict[int, Fraction], edges: list[Edge]
-) -> tuple[dict[Edge, Fraction], set[int]]:
+def _route(supply: dict[int, Fraction], edges: list[Edge]) -> tuple[dict[Edge, Fraction], set[int]]:
     """Send every positive supply along the edges to the negative ones (shortest augmentations).
 
     Returns the flow, and the nodes still reachable from unsent supply: empty when all is sent.

@@ -7,7 +7,9 @@ from lemmata.tokens._data import Token as Token
 from lemmata.tokens._data import TokenData as TokenData
 from lemmata.tokens._embeddings import canonical_embeddings as canonical_embeddings
 from lemmata.tokens._embeddings import orthonormality_error as orthonormality_error
-from lemmata.tokens._embeddings import random_orthonormal_embeddings as random_orthonormal_embeddings
+from lemmata.tokens._embeddings import (
+    random_orthonormal_embeddings as random_orthonormal_embeddings,
+)
 from lemmata.tokens._embeddings import read_embeddings as read_embeddings
 from lemmata.tokens._orders import PartialOrders as PartialOrders
 from lemmata.tokens._orders import Role as Role

@@ -64,9 +64,7 @@ class TokenData:
         pairs = list(pairs)
         if vocabulary is None:
             vocabulary = list(
-                dict.fromkeys(
-                    token for tokens, label, _, _ in pairs for token in (*tokens, label)
-                )
+                dict.fromkeys(token for tokens, label, _, _ in pairs for token in (*tokens, label))
             )
         index = {token: i for i, token in enumerate(vocabulary)}
         merged: dict[tuple[tuple[int, ...], int], Sample] = {}

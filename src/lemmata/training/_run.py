@@ -83,9 +83,7 @@ def run(
         except BaseException:
             stop.append(True)
             raise
-    series = {
-        name: np.concatenate([part[name] for part, _ in done])[:count] for name in done[0][0]
-    }
+    series = {name: np.concatenate([part[name] for part, _ in done])[:count] for name in done[0][0]}
     final = jax.tree.map(
         lambda *leaves: np.concatenate(leaves)[:count], *[state for _, state in done]
     )
@@ -168,14 +166,14 @@ def _describe(dynamics: AbstractDynamics[Any], steps: np.ndarray) -> dict[str, A
 def _freeze(position: int, state: Any, series: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     leaves = jax.tree.leaves(state)
     frozen = {f"state:{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
-    return frozen | {f"series:{name}": rows for name, rows in series.items()} | {
-        "position": np.array(position)
-    }
+    return (
+        frozen
+        | {f"series:{name}": rows for name, rows in series.items()}
+        | {"position": np.array(position)}
+    )
 
 
-def _thaw(
-    saved: dict[str, np.ndarray], like: StateT
-) -> tuple[int, StateT, dict[str, np.ndarray]]:
+def _thaw(saved: dict[str, np.ndarray], like: StateT) -> tuple[int, StateT, dict[str, np.ndarray]]:
     structure = jax.tree.structure(like)
     leaves = [saved[f"state:{i}"] for i in range(structure.num_leaves)]
     series = {

@@ -5,7 +5,9 @@ from lemmata.papers._paper import Figure
 _HERE = "lemmata.papers.convergence.figures"
 
 FIGURES = (
-    Figure("convergence/1", "Example 1: collocation and query-dependent orders", f"{_HERE}._orders"),
+    Figure(
+        "convergence/1", "Example 1: collocation and query-dependent orders", f"{_HERE}._orders"
+    ),
     Figure("convergence/2", "Both training stages at the paper's settings", f"{_HERE}._training"),
     Figure(
         "convergence/generalization",
