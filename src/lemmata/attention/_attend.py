@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax, nn
+from jax import lax
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Bool, Float
 
@@ -41,8 +41,7 @@ def attention(
     tokens: list[int], weights: Float[np.ndarray, "tokens queries"]
 ) -> Float[np.ndarray, "positions"]:
     """The attention weights of one input, position by position (Eq. 9 of the convergence paper)."""
-    logits = jnp.asarray(weights)[jnp.asarray(tokens), tokens[-1]]
-    return np.asarray(nn.softmax(logits))
+    return _softmax(weights[tokens, tokens[-1]])
 
 
 def predict(
@@ -51,5 +50,9 @@ def predict(
     weights: Float[np.ndarray, "tokens queries"],
 ) -> Float[np.ndarray, "vocabulary"]:
     """The distribution over next tokens: softmax of the attended values."""
-    attended = attention(tokens, weights) @ values[tokens]
-    return np.asarray(nn.softmax(jnp.asarray(attended)))
+    return _softmax(attention(tokens, weights) @ values[tokens])
+
+
+def _softmax(logits: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:
+    powers = np.exp(logits - logits.max())
+    return powers / powers.sum()

@@ -152,7 +152,7 @@ def _slot_gradient(
     untied = to_second * (pull * jnp.sum(to_first, axis=1, keepdims=True) - mean)
     slots = jnp.where(tied, -to_first * jnp.sum(to_second * pull, axis=1, keepdims=True), untied)
     log_scale = inputs.log_frequency + _log_miss(total) + (first + second)[:, 0]
-    return slots, log_scale
+    return slots, jnp.asarray(log_scale)
 
 
 def _finite(x: Float[Array, "..."]) -> Float[Array, "..."]:

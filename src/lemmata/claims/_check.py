@@ -16,9 +16,10 @@ def check(claim: Claim, bench: Bench) -> Verdict:
     if broken is not None:
         return _verdict(claim, (broken,), None)
     applicable = _applicable(claim, evidence)
-    judgements = tuple(claim.check(evidence.select(applicable), False))
+    judgements: tuple[Judgement, ...] = ()
     if claim.counterexample is not None and bench.instances is None:
-        judgements += tuple(claim.counterexample(bench))
+        judgements = tuple(claim.counterexample(bench))
+    judgements += tuple(claim.check(evidence.select(applicable), False))
     control = combine(claim.check(evidence.select(applicable), True)).status
     return _verdict(claim, judgements, control)
 

@@ -72,15 +72,13 @@ def combine(judgements: Sequence[Judgement]) -> Judgement:
     """A statement is as good as its worst part: fails, then inapplicable, and so on."""
     order = list(Status)
     worst = min(judgements, key=lambda judgement: order.index(judgement.status))
-    margins = [j.margin for j in judgements if j.margin is not None]
-    return Judgement(
-        worst.part,
-        worst.status,
-        worst.reason,
-        worst.margin if worst.margin is not None else min(margins, default=None),
-        worst.informative_from,
-        worst.witness,
-    )
+    alike = [judgement for judgement in judgements if judgement.status is worst.status]
+    tightest = min((j for j in alike if j.margin is not None), key=_margin, default=worst)
+    return worst if worst.status is Status.FAILS else tightest
+
+
+def _margin(judgement: Judgement) -> float:
+    return float("inf") if judgement.margin is None else judgement.margin
 
 
 def tally(verdicts: Iterable[Verdict]) -> dict[Status, int]:

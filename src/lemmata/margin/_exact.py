@@ -9,9 +9,11 @@ connected blocks; inside a block the values differ by integers and their weighte
 So the solution is rational, and a flow along the tight edges proves it optimal.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
 
 Edge = tuple[int, int]
 
@@ -29,7 +31,8 @@ def separate(edges: Iterable[Edge], sizes: Mapping[int, int] | None = None) -> P
 
     Each round moves every block to its centre, merging blocks that meet on the way, and then
     asks for a flow that certifies the blocks. A block without one splits along the minimal cut,
-    which lowers the objective; there are finitely many partitions, so the rounds end.
+    and one that came apart moves on by itself; either lowers the objective, and there are
+    finitely many partitions, so the rounds end.
 
     Args:
         edges: (winner, loser) pairs.
@@ -41,7 +44,18 @@ def separate(edges: Iterable[Edge], sizes: Mapping[int, int] | None = None) -> P
     """
     edges = sorted(set(edges))
     nodes = sorted({node for edge in edges for node in edge})
-    weight = {node: (sizes or {}).get(node, 1) for node in nodes}
+    rank = {node: i for i, node in enumerate(nodes)}
+    weights = tuple((sizes or {}).get(node, 1) for node in nodes)
+    values, flow = _separate(tuple((rank[a], rank[b]) for a, b in edges), weights)
+    return Potentials(dict(zip(nodes, values, strict=True)), dict(zip(edges, flow, strict=True)))
+
+
+@lru_cache(maxsize=4096)
+def _separate(
+    edges: tuple[Edge, ...], weight: tuple[int, ...]
+) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+    """Solve for nodes 0, 1, ...; the same small graphs come up again and again."""
+    nodes = list(range(len(weight)))
     values = _heights(nodes, edges)
     blocks = _connected(nodes, _tight(values, edges))
     while True:
@@ -49,22 +63,21 @@ def separate(edges: Iterable[Edge], sizes: Mapping[int, int] | None = None) -> P
         tight = _tight(values, edges)
         blocks = []
         flow: dict[Edge, Fraction] = {}
-        split = False
+        settled = True
         for block in _connected(nodes, tight):
             inside = [edge for edge in tight if edge[0] in block]
             supply = {node: weight[node] * values[node] for node in block}
             part, source_side = _route(supply, inside)
             flow |= part
-            if source_side:
-                blocks += [source_side, block - source_side]
-                split = True
-            else:
-                blocks.append(block)
-        if not split:
-            return Potentials(values, {edge: flow.get(edge, Fraction(0)) for edge in edges})
+            parts = [side for side in (source_side, block - source_side) if side]
+            blocks += parts
+            settled &= not source_side and sum(supply.values()) == 0
+        if settled:
+            zero = Fraction(0)
+            return tuple(values.values()), tuple(flow.get(edge, zero) for edge in edges)
 
 
-def _heights(nodes: list[int], edges: list[Edge]) -> dict[int, Fraction]:
+def _heights(nodes: list[int], edges: Sequence[Edge]) -> dict[int, Fraction]:
     """A feasible start: the length of the longest path below each node."""
     below: dict[int, list[int]] = {node: [] for node in nodes}
     above: dict[int, list[int]] = {node: [] for node in nodes}
@@ -86,7 +99,7 @@ def _heights(nodes: list[int], edges: list[Edge]) -> dict[int, Fraction]:
     return {node: height[node] for node in nodes}
 
 
-def _tight(values: dict[int, Fraction], edges: list[Edge]) -> list[Edge]:
+def _tight(values: dict[int, Fraction], edges: Sequence[Edge]) -> list[Edge]:
     return [(a, b) for a, b in edges if values[a] - values[b] == 1]
 
 
@@ -105,8 +118,8 @@ def _connected(nodes: list[int], edges: Iterable[Edge]) -> list[set[int]]:
 def _centre(
     values: dict[int, Fraction],
     blocks: list[set[int]],
-    edges: list[Edge],
-    weight: dict[int, int],
+    edges: Sequence[Edge],
+    weight: Sequence[int],
 ) -> tuple[dict[int, Fraction], list[set[int]]]:
     """Move all blocks towards weighted mean zero at once; blocks that meet move on as one."""
     while True:
@@ -164,7 +177,7 @@ def _route(supply: dict[int, Fraction], edges: list[Edge]) -> tuple[dict[Edge, F
         while (before := parent[path[-1]]) is not None:
             path.append(before)
         path.reverse()
-        steps = list(zip(path, path[1:], strict=False))
+        steps = list(pairwise(path))
         back = [flow[b, a] for a, b in steps if (a, b) not in flow]
         amount = min([rest[path[0]], -rest[sink], *back])
         for a, b in steps:

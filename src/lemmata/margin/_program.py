@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float
@@ -62,7 +63,7 @@ def max_margin(graphs: Mapping[int, PriorityGraph], size: int) -> MaxMargin:
         walk = graph.cycle()
         if walk is not None:
             share = Fraction(1, len(walk) - 1)
-            farkas = dict.fromkeys(zip(walk, walk[1:], strict=False), share)
+            farkas = dict.fromkeys(pairwise(walk), share)
             check_infeasibility(farkas)
             return MaxMargin(Status.INFEASIBLE, None, multipliers={query: farkas})
     weights = np.zeros((size, size))

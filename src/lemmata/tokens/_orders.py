@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 
 from lemmata.tokens._collocation import Collocation
 from lemmata.tokens._data import Sample, TokenData
@@ -120,7 +121,7 @@ class PartialOrders:
         for query, graph in self.graphs.items():
             walk = graph.cycle()
             if walk is not None:
-                steps = list(zip(walk, walk[1:], strict=False))
+                steps = list(pairwise(walk))
                 where = "; ".join(
                     self.data.show(self.data.samples[graph.evidence[edge]]) for edge in steps
                 )

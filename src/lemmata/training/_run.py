@@ -17,7 +17,7 @@ from lemmata.training._store import Store, fingerprint
 POINTS_PER_CHUNK = 64
 """Recorded points per compiled call; a run can be stopped and resumed between calls."""
 
-STEPS_PER_POINT = 5_000
+STEPS_PER_POINT = 1_000
 """A longer silence between two records is broken, so that progress shows."""
 
 INSTANCES_PER_GROUP = 13
@@ -46,6 +46,32 @@ class Recording(Generic[StateT]):
         if column == len(self.steps) or self.steps[column] != step:
             raise KeyError(f"step {step} was not recorded")
         return column
+
+    def join(self, other: "Recording[StateT]") -> "Recording[StateT]":
+        """Both recordings as one batch; they must have recorded the same steps."""
+        if not np.array_equal(self.steps, other.steps):
+            raise ValueError("the two recordings are of different steps")
+        series = {
+            name: np.concatenate([rows, other.series[name]]) for name, rows in self.series.items()
+        }
+        return Recording(self.steps, series, jax.tree.map(pad_and_stack, self.final, other.final))
+
+    def select(self, rows: Int[np.ndarray, "chosen"]) -> "Recording[StateT]":
+        """The recording of these instances alone."""
+        series = {name: values[rows] for name, values in self.series.items()}
+        return Recording(
+            self.steps, series, jax.tree.map(lambda leaf: np.asarray(leaf)[rows], self.final)
+        )
+
+
+def pad_and_stack(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Concatenate two batches, padding the trailing axes with zeros to a common shape."""
+    shape = [max(a, b) for a, b in zip(first.shape[1:], second.shape[1:], strict=True)]
+    padded = [
+        np.pad(array, [(0, 0), *((0, n - m) for n, m in zip(shape, array.shape[1:], strict=True))])
+        for array in (first, second)
+    ]
+    return np.concatenate(padded)
 
 
 def run(
@@ -151,7 +177,7 @@ def _advance(
         at = jax.lax.fori_loop(0, gap, lambda _, here: step(dynamics, here), at)
         return at, measure(dynamics, at)
 
-    return jax.lax.scan(point, state, gaps)
+    return jax.lax.scan(point, state, jax.numpy.asarray(gaps))
 
 
 def _describe(dynamics: AbstractDynamics[Any], steps: np.ndarray) -> dict[str, Any]:

@@ -94,6 +94,8 @@ class Rejection:
     def draw(self, generator: np.random.Generator) -> TokenData:
         """One dataset."""
         K = self.vocabulary
+        if K < 2 or self.longest < 2:
+            raise InputError(f"cannot draw {self}: need 2 tokens and sentences of 2 tokens")
         following, _ = _permutation(K, 1, generator)
         grown = [[x, following[x]] for x in range(K)]
         chosen_for: dict[tuple[int, ...], int] = {}
@@ -143,6 +145,10 @@ class Samples:
     def draw(self, generator: np.random.Generator) -> TokenData:
         """One dataset."""
         K = self.vocabulary
+        if not 1 <= self.optimal < K or self.longest < 3:
+            raise InputError(
+                f"cannot draw {self}: need fewer optimal tokens than |V| and inputs of 3 tokens"
+            )
         following, _ = _permutation(K, 1, generator)
         rows = [([x], following[x], 1, f"pair {x}") for x in range(K)]
         for query in range(K):
@@ -150,7 +156,7 @@ class Samples:
             tops, rest = others[: self.optimal], others[self.optimal :]
             for top in tops:
                 for _ in range(self.inputs_per_optimal):
-                    size = int(generator.integers(0, self.longest - 2))
+                    size = min(int(generator.integers(0, self.longest - 2)), len(rest))
                     company = generator.choice(rest, size, replace=False)
                     body = [int(x) for x in generator.permutation([top, *company])]
                     rows.append(([*body, query], following[top], 1, f"query {query}"))

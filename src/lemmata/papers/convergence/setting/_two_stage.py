@@ -30,6 +30,7 @@ from lemmata.training import (
     Store,
     every,
     log_spaced,
+    pad_and_stack,
     record_steps,
     run,
 )
@@ -105,8 +106,9 @@ class TwoStage:
             rule=self.rule,
         )
         stage2 = run(second, self._steps(self.steps), store=store, progress=progress)
+        inputs = jax.tree.map(np.asarray, batch.inputs)
         return TwoStageRun(
-            tuple(datasets), self, rate_ov, rate_kq, stage1, stage2, np.asarray(values), batch
+            tuple(datasets), self, rate_ov, rate_kq, stage1, stage2, np.asarray(values), inputs
         )
 
     def _steps(self, total: int) -> np.ndarray:
@@ -128,21 +130,47 @@ class TwoStageRun:
     stage1: Recording[TrainingState]
     stage2: Recording[TrainingState]
     values: Float[np.ndarray, "datasets tokens vocabulary"]
-    batch: "_Batch"
+    inputs: Inputs
+
+    def select(self, indices: Sequence[int]) -> "TwoStageRun":
+        """The run of these datasets alone."""
+        rows = np.asarray(indices, dtype=np.int64)
+        return TwoStageRun(
+            tuple(self.datasets[i] for i in indices),
+            self.algorithm,
+            self.rate_ov[rows],
+            self.rate_kq[rows],
+            self.stage1.select(rows),
+            self.stage2.select(rows),
+            self.values[rows],
+            jax.tree.map(lambda leaf: leaf[rows], self.inputs),
+        )
+
+    def join(self, other: "TwoStageRun") -> "TwoStageRun":
+        """Both runs as one; they must have recorded the same steps."""
+        return TwoStageRun(
+            self.datasets + other.datasets,
+            self.algorithm,
+            np.concatenate([self.rate_ov, other.rate_ov]),
+            np.concatenate([self.rate_kq, other.rate_kq]),
+            self.stage1.join(other.stage1),
+            self.stage2.join(other.stage2),
+            pad_and_stack(self.values, other.values),
+            jax.tree.map(pad_and_stack, self.inputs, other.inputs),
+        )
 
     def key_query(self, i: int) -> Float[np.ndarray, "tokens queries"]:
         """x^T W_kq x_q at the end of dataset i, for all tokens x and queries x_q."""
         dataset = self.datasets[i]
-        weights = np.asarray(self.stage2.final.weights)[i]
-        if dataset.embeddings is not None:
-            padded = np.zeros((self.batch.dimension, self.batch.dimension))
-            padded[: len(weights), : len(weights)] = weights
-            E = dataset.embeddings
-            return E @ padded[: E.shape[1], : E.shape[1]] @ E.T
-        cells = int(self.batch.inputs.cell_exists[i].sum())
+        weights = self.stage2.final.weights[i]
+        if weights.ndim == 2:
+            E = np.eye(dataset.K) if dataset.embeddings is None else dataset.embeddings
+            D = E.shape[1]
+            return E @ weights[:D, :D] @ E.T
+        known = self.inputs.cell_exists[i]
         dense = np.zeros((dataset.K, dataset.K))
-        inputs = self.batch.inputs
-        dense[inputs.cell_token[i, :cells], inputs.cell_query[i, :cells]] = weights[:cells]
+        cells = self.inputs.cell_token[i][known], self.inputs.cell_query[i][known]
+        dense[cells] = weights[: known.sum()]
         return dense
 
     def value_logits(self, i: int) -> Float[np.ndarray, "tokens vocabulary"]:
@@ -243,7 +271,7 @@ class _Batch:
         target_ov = np.zeros((B, K, K))
         target_kq = np.zeros((B, C))
         for i, d in enumerate(datasets):
-            following[i, : d.K] = [d.collocation.of(x) for x in range(d.K)]
+            following[i, : d.K] = [d.collocation.following[x] for x in range(d.K)]
             assert d.value_margin.weights is not None
             target_ov[i, : d.K, : d.K] = d.value_margin.weights.T
             if d.attention_margin.weights is not None and d.embeddings is None:
@@ -256,7 +284,6 @@ class _Batch:
         self.start_kq = jnp.zeros((B, C))
         self.value_coordinates = ValueCoordinates()
         self.cell_coordinates = CellCoordinates()
-        self.dimension = 0
         if self.embedded:
             self._embed(raw)
         self.probe = _order_probe(datasets, raw, self.inputs)
@@ -265,7 +292,7 @@ class _Batch:
         """Replace token coordinates by the space of the embeddings, padded with zeros."""
         B, K = raw.vocabulary.shape
         family = [np.eye(d.K) if d.embeddings is None else d.embeddings for d in self.datasets]
-        dimension = self.dimension = max(E.shape[1] for E in family)
+        dimension = max(E.shape[1] for E in family)
         embeddings = np.zeros((B, K, dimension))
         start = np.zeros((B, dimension, dimension))
         target_kq = np.zeros((B, dimension, dimension))

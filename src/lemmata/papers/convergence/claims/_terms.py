@@ -1,0 +1,118 @@
+"""The paper's assumptions, and a short way to state a claim."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lemmata.claims import Assumption, Bench, Claim, Experiment, Judgement, at_least
+from lemmata.papers.convergence.experiments import Trained
+
+COLLOCATION = Assumption(
+    "Assumption 1 (i)",
+    "n is defined on all of V, single-valued and injective",
+    frozenset({"collocation_conflict", "collocation_missing", "collocation_not_injective"}),
+)
+ORDERS = Assumption(
+    "Assumption 1 (ii)",
+    "every query's order is well defined and no token is confused",
+    frozenset({"ambiguous_label", "order_not_well_defined", "confused_token"}),
+)
+PREIMAGE = Assumption(
+    "preimage in the sentence (Section 4.1)",
+    "every input contains a token that the collocation sends to its next token",
+    frozenset({"preimage_not_in_sentence"}),
+)
+PREFIXES = Assumption(
+    "prefix closure (Section 3)",
+    "every prefix of a sample is a sample",
+    frozenset({"not_prefix_closed"}),
+)
+ASSUMPTION_2 = Assumption(
+    "Assumption 2", "embeddings are orthonormal", frozenset({"embeddings_not_orthonormal"})
+)
+ASSUMPTION_3 = Assumption(
+    "Assumption 3",
+    "no non-optimal token occurs more often in an input than the optimal ones",
+    frozenset({"assumption_3"}),
+)
+TWO_TOKENS = Assumption("two tokens", "|V| is at least 2", frozenset({"single_token"}))
+CHOICE = Assumption(
+    "a choice for attention",
+    "some input has two distinct tokens",
+    frozenset({"single_token", "nothing_to_attend"}),
+)
+SINGLE_VALUED = Assumption(
+    "a collocation",
+    "n is defined on all of V, as stage 1 needs",
+    frozenset({"collocation_conflict", "collocation_missing"}),
+)
+
+REALIZABLE = (COLLOCATION, ORDERS, PREIMAGE, PREFIXES)
+STAGE_1 = (SINGLE_VALUED, COLLOCATION, TWO_TOKENS, ASSUMPTION_2)
+STAGE_2 = (*REALIZABLE, ASSUMPTION_2, ASSUMPTION_3, CHOICE)
+
+Checker = Callable[[Any, bool], Sequence[Judgement]]
+
+
+def claim(
+    name: str,
+    where: str,
+    statement: str,
+    *,
+    assumes: tuple[Assumption, ...],
+    on: Experiment[Any],
+    sharpened: str,
+    counterexample: Callable[[Bench], Sequence[Judgement]] | None = None,
+) -> Callable[[Checker], Claim]:
+    """Make a claim of a check."""
+
+    def wrap(check: Checker) -> Claim:
+        return Claim(
+            f"convergence/{name}",
+            where,
+            statement,
+            assumes,
+            on,
+            check,
+            sharpened,
+            counterexample,
+        )
+
+    return wrap
+
+
+def rounding(steps: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """The rounding error of a sum of ``steps`` terms that adds up to ``size``."""
+    return (np.asarray(steps, dtype=float) + 10) * np.finfo(float).eps * np.abs(size)
+
+
+def in_stage_1(evidence: Trained, part: str, measured: Any, bound: Any, **how: Any) -> Judgement:
+    """Judge measured >= bound along stage 1."""
+    shape = (len(evidence), len(evidence.steps1))
+    return at_least(
+        part,
+        np.broadcast_to(measured, shape),
+        np.broadcast_to(bound, shape),
+        steps=evidence.steps1,
+        names=evidence.names,
+        **how,
+    )
+
+
+def in_stage_2(evidence: Trained, part: str, measured: Any, bound: Any, **how: Any) -> Judgement:
+    """Judge measured >= bound along stage 2."""
+    shape = (len(evidence), len(evidence.steps2))
+    return at_least(
+        part,
+        np.broadcast_to(measured, shape),
+        np.broadcast_to(bound, shape),
+        steps=evidence.steps2,
+        names=evidence.names,
+        **how,
+    )
+
+
+def later(steps: np.ndarray, first: int, values: np.ndarray) -> np.ndarray:
+    """The values from step ``first`` on; NaN, which no statement speaks of, before."""
+    return np.where(steps[None, :] >= first, values, np.nan)

@@ -1,0 +1,629 @@
+"""Sections 5.2 and 5.3 and Appendix C: the key-query matrix goes to W_kq*."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from lemmata.claims import Bench, Judgement, Status, at_least, equal, fact
+from lemmata.papers.convergence import theory
+from lemmata.papers.convergence.claims._terms import (
+    ASSUMPTION_2,
+    CHOICE,
+    COLLOCATION,
+    ORDERS,
+    PREIMAGE,
+    SINGLE_VALUED,
+    STAGE_2,
+    claim,
+    in_stage_2,
+    later,
+    rounding,
+)
+from lemmata.papers.convergence.claims.stage1 import AT_POINTS, _replay
+from lemmata.papers.convergence.experiments import (
+    LARGE_STEPS,
+    RANDOM_POINTS,
+    TRAINING,
+    WITHOUT_ASSUMPTION_3,
+    Points,
+    Trained,
+)
+
+
+def smallest_weight(e: Trained) -> np.ndarray:
+    """min over inputs of phi_+, from log-odds that do not saturate."""
+    return 1 / (1 + np.exp(-np.minimum(e.stage2("smallest_log_odds"), 700.0)))
+
+
+def norm_bounds(e: Trained, divisor: np.ndarray, sharpened: bool) -> list[Judgement]:
+    """t eta >= ||W_kq(t)|| >= t eta / divisor."""
+    reach = e.steps2 * e.eta
+    slack = rounding(e.steps2, reach)
+    norm = e.stage2("norm")
+    lower = 1.01 * reach if sharpened else reach / divisor
+    return [
+        in_stage_2(
+            e, "norm, lower", norm, later(e.steps2, 1, lower), baseline=0.0, tolerance=slack
+        ),
+        in_stage_2(e, "norm, upper", -norm, -reach, tolerance=slack),
+    ]
+
+
+def _cosine_bound(e: Trained, N: np.ndarray, sharpened: bool) -> Judgement:
+    """Theorem 1's rate, with N or what replaces it."""
+    bound = theory.attention_cosine_bound(np.maximum(e.steps2, 1), e.eta, e.norm_kq, N, e.L)
+    if sharpened:
+        bound = 2.01 - bound
+    starts = [
+        theory.first_step(
+            lambda t, d=d, eta=eta, n=n: float(
+                theory.attention_cosine_bound(
+                    np.array(t), np.array(eta), np.array(d.norm_kq), n, np.array(float(d.L_max))
+                )
+            ),
+            0.0,
+            np.e**2,
+        )
+        for d, eta, n in zip(e.datasets, e.eta[:, 0], N[:, 0], strict=True)
+    ]
+    return in_stage_2(
+        e,
+        "direction",
+        1 - e.stage2("one_minus_correlation"),
+        later(e.steps2, 2, bound),
+        baseline=0.0,
+        informative_from=starts,
+        tolerance=1e-15,
+    )
+
+
+def _frequency_gap(bench: Bench) -> Sequence[Judgement]:
+    from lemmata.papers.convergence._counterexamples import skewed_frequencies
+
+    found = skewed_frequencies()
+    broken = found["turn"] < 1e-15 and found["cosine"] < found["bound"]
+    return [
+        fact(
+            "direction, skewed frequencies",
+            not broken,
+            f"on {{aba, bab}} with log π([b a]) = {found['log_frequency']:.0e} the iterates are "
+            f"tηu for one fixed u: at t = {found['t']:.0e} the cosine is {found['cosine']:.4f}, "
+            f"below the bound {found['bound']:.4f}; in its range the bound is otherwise vacuous",
+            {"dataset": "aba, bab"} | found,
+            found["cosine"] - found["bound"],
+        )
+    ]
+
+
+@claim(
+    "theorem-1",
+    "Section 5.2",
+    "For η < O(1), t ≥ 2: tη/(2‖W_kq*‖) ≤ ‖W_kq(t)‖ ≤ tη and cos(W_kq(t), W_kq*) ≥ 1 − 54 N L⁴ "
+    "‖W_kq*‖⁴ log²t/(tη).",
+    assumes=STAGE_2,
+    on=TRAINING,
+    sharpened="‖W_kq(t)‖ ≥ 1.01 tη, and the cosine exceeds 1",
+    counterexample=_frequency_gap,
+)
+def theorem_1(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """The body's version. It knows nothing of the frequencies π, and must."""
+    return [
+        *norm_bounds(evidence, 2 * evidence.norm_kq, sharpened),
+        _cosine_bound(evidence, evidence.N, sharpened),
+    ]
+
+
+@claim(
+    "theorem-1/appendix",
+    "Appendix C.5, with Lemma 6",
+    "As Theorem 1, with the weaker norm bound tη/(2L‖W_kq*‖) that the appendix proves.",
+    assumes=STAGE_2,
+    on=TRAINING,
+    sharpened="‖W_kq(t)‖ ≥ 1.01 tη, and the cosine exceeds 1",
+    counterexample=_frequency_gap,
+)
+def theorem_1_appendix(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """The appendix loses a factor L_max in the norm."""
+    return [
+        *norm_bounds(evidence, 2 * evidence.L * evidence.norm_kq, sharpened),
+        _cosine_bound(evidence, evidence.N, sharpened),
+    ]
+
+
+@claim(
+    "theorem-1/repaired",
+    "Section 5.2, repaired",
+    "Theorem 1 with 1/min π in the place of N, as the proof of Lemma 7 needs.",
+    assumes=STAGE_2,
+    on=TRAINING,
+    sharpened="‖W_kq(t)‖ ≥ 1.01 tη, and the cosine exceeds 1",
+)
+def theorem_1_repaired(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """1/min π is at least N."""
+    rarest = evidence.each(lambda d: 1 / d.data.frequencies.min())
+    return [
+        *norm_bounds(evidence, 2 * evidence.norm_kq, sharpened),
+        _cosine_bound(evidence, rarest, sharpened),
+    ]
+
+
+def _weight_bound(e: Trained, sharpened: bool) -> Judgement:
+    bound = theory.attention_weight_bound(e.steps2, e.eta, e.norm_kq, e.L)
+    starts = [
+        theory.weight_bound_starts(float(eta), d.norm_kq, d.L_max)
+        for d, eta in zip(e.datasets, e.eta[:, 0], strict=True)
+    ]
+    return in_stage_2(
+        e,
+        "optimal weight",
+        smallest_weight(e),
+        np.ones_like(bound) if sharpened else bound,
+        baseline=np.broadcast_to(1 / (e.L - 1), bound.shape),
+        informative_from=starts,
+        tolerance=1e-15 - 1.1 * sharpened * 1e-15,
+    )
+
+
+def _loss_bound(e: Trained, sharpened: bool) -> Judgement:
+    C0 = theory.C0(e.eta0, e.norm_ov)
+    bound = theory.log_loss_bound(e.steps2, e.T, C0, e.eta, e.norm_kq, e.K, e.L)
+    if sharpened:
+        floors = [
+            theory.loss_floor(e.T, float(eta0), d.K)
+            for d, eta0 in zip(e.datasets, e.eta0[:, 0], strict=True)
+        ]
+        bound = np.array(floors)[:, None] - np.log(2) + np.zeros_like(bound)
+    starts = [
+        theory.loss_bound_starts(e.T, float(c), float(eta), d.norm_kq, d.K, d.L_max)
+        for d, c, eta in zip(e.datasets, C0[:, 0], e.eta[:, 0], strict=True)
+    ]
+    judged = in_stage_2(
+        e,
+        "log-loss",
+        -e.stage2("log_loss"),
+        -bound,
+        baseline=np.broadcast_to(-np.log(np.log(e.K)), bound.shape),
+        informative_from=starts,
+        tolerance=1e-9,
+    )
+    if judged.status is Status.VACUOUS and not np.isfinite(starts).all():
+        needed = ((np.log(e.K) - np.log(np.log(e.K))) / C0)[~np.isfinite(starts)]
+        reason = f"{judged.reason}; where at no t, it takes T > {needed.max():.4g}, not {e.T}"
+        return replace(judged, reason=reason)
+    return judged
+
+
+@claim(
+    "theorem-2",
+    "Section 5.2",
+    "min_n φ₊ ≥ 1/(1 + L exp(−C₁t)) and L(θ(t)) ≤ |V| exp(−TC₀(1 − 2L/(L + exp(C₁t)))), with C₀ = "
+    "η₀/(4‖W_ov*‖²), C₁ = η/(4L‖W_kq*‖²).",
+    assumes=STAGE_2,
+    on=TRAINING,
+    sharpened="φ₊ ≥ 1, and the loss is half its infimum",
+)
+def theorem_2(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """At every t, far below the thresholds that the theorem asks for."""
+    return [_weight_bound(evidence, sharpened), _loss_bound(evidence, sharpened)]
+
+
+@claim(
+    "equation-4",
+    "Section 5.2, Eq. (4)",
+    "L(θ(t)) ≤ |V| exp(−TC₀(1 − 2L/(L + exp(C₁t)))).",
+    assumes=STAGE_2,
+    on=TRAINING,
+    sharpened="the loss is half its infimum",
+)
+def equation_4(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """The loss bound of Theorem 2 on its own."""
+    return [_loss_bound(evidence, sharpened)]
+
+
+@claim(
+    "theorem-2/threshold",
+    "Appendix C.6",
+    "t ≥ 1696 N L⁴‖W_kq*‖⁶ log²t/η makes the right-hand side of Eq. (13) at most −C₁t.",
+    assumes=STAGE_2,
+    on=TRAINING,
+    sharpened="1600 is enough",
+)
+def theorem_2_threshold(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """The step needs √2·√(54/c) ≤ 1/4, that is c ≥ 2·54·16 = 1728, in whole numbers."""
+    needed = 2 * 54 * 16
+    given = 1600 if sharpened else 1696
+    return [
+        fact(
+            "constant",
+            given >= needed,
+            f"the step needs a constant of at least 2·54·16 = {needed}; {given} is given",
+            {"needed": needed, "given": given},
+        )
+    ]
+
+
+@claim(
+    "theorem-2/epsilon",
+    "Appendix C.6",
+    "t ≥ 4L‖W_kq*‖/η · log(L/ε) gives 1/(1 + L exp(−C₁t)) ≥ 1/(1 + ε).",
+    assumes=STAGE_2,
+    on=TRAINING,
+    sharpened="half of that t is enough",
+)
+def theorem_2_epsilon(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """At ε = 1/100. A square is missing: it takes ‖W_kq*‖², which is larger when ‖W_kq*‖ > 1."""
+    epsilon = 0.01
+    n, L, eta = evidence.norm_kq, evidence.L, evidence.eta
+    t = 4 * L * n / eta * np.log(L / epsilon) * (0.5 if sharpened else 1)
+    reached = theory.attention_weight_bound(t, eta, n, L)
+    return [
+        at_least(
+            "weight at that t",
+            reached,
+            np.full_like(reached, 1 / (1 + epsilon)),
+            steps=np.zeros(1, dtype=int),
+            names=evidence.names,
+            tolerance=1e-13,
+        )
+    ]
+
+
+@claim(
+    "footnote-3",
+    "Section 5.2, footnote 3",
+    "For fixed W_ov(T) the minimum of the loss is |V| exp(−TC₀).",
+    assumes=STAGE_2,
+    on=TRAINING,
+    sharpened="it is twice that",
+)
+def footnote_3(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """Is the loss ever below its minimum? As logarithms."""
+    least = np.log(evidence.K) - evidence.T * theory.C0(evidence.eta0, evidence.norm_ov)
+    least = least + np.log(2) * sharpened
+    return [in_stage_2(evidence, "minimum", evidence.stage2("log_loss"), least, tolerance=1e-9)]
+
+
+@claim(
+    "sketch-step-1",
+    "Section 5.3, step 1",
+    "The total weight of the optimal tokens of every input is at least 1/L_max.",
+    assumes=STAGE_2,
+    on=TRAINING,
+    sharpened="it is 1",
+)
+def sketch_step_1(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """Lemma 5 as the sketch uses it."""
+    bound = np.ones_like(evidence.L) if sharpened else 1 / evidence.L
+    weight = smallest_weight(evidence)
+    return [in_stage_2(evidence, "optimal weight", weight, bound, baseline=0.0)]
+
+
+@claim(
+    "sketch-step-2",
+    "Section 5.3, step 2",
+    "The cosine between −∇L and W_kq* is larger than the smallest optimal weight min_n φ₊.",
+    assumes=STAGE_2,
+    on=TRAINING,
+    sharpened="the cosine exceeds 1",
+)
+def sketch_step_2(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """Lemma 6 proves it only with another factor 1/(2‖W_kq*‖)."""
+    bound = np.full_like(evidence.L, 1.01) if sharpened else smallest_weight(evidence)
+    measured = evidence.stage2("descent_on_target")
+    return [
+        in_stage_2(evidence, "cosine", measured, bound, baseline=0.0, tolerance=1e-13, strict=True)
+    ]
+
+
+@claim(
+    "sketch-step-3",
+    "Section 5.3, step 3",
+    "For some constant C: ⟨∇L, W(t)⟩ ≥ (1 + C log‖W(t)‖/‖W(t)‖) ⟨∇L, W_kq*⟩ ‖W(t)‖/‖W_kq*‖.",
+    assumes=STAGE_2,
+    on=LARGE_STEPS,
+    sharpened="cos(−∇L, W_kq*) exceeds 1",
+)
+def sketch_step_3(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """With the smallest C that covers the first half, once ‖W‖ > e; Lemma 7 gives the constant."""
+    norm = evidence.stage2("norm")
+    weights, target = evidence.stage2("descent_on_weights"), evidence.stage2("descent_on_target")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effective = (weights / target - 1) * norm / np.log(norm)
+    effective = np.where(norm > np.e, effective, np.nan)
+    middle = effective.shape[1] // 2
+    first = np.nanmax(effective[:, :middle], axis=1, keepdims=True)
+    constant = np.maximum(first, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bound = weights / (1 + constant * np.log(norm) / norm)
+    bound = np.where(norm > np.e, bound, np.nan)
+    if sharpened:
+        bound = np.full_like(bound, 1.01)
+    return [in_stage_2(evidence, "alignment", target, bound, baseline=0.0, tolerance=1e-12)]
+
+
+@claim(
+    "lemma-4",
+    "Appendix C.1",
+    "With equal margins Δ, ⟨∇L, W'⟩ = Δ Σ π [(T_y − 1) Σ_{l∈l(n)} φ_l (x_l − x̄) + Σ_{l∉l(n)} "
+    "T_{n(x_l)} φ_l (x_l − x̄)]ᵀ W' x_q.",
+    assumes=(*AT_POINTS, PREIMAGE),
+    on=RANDOM_POINTS,
+    sharpened="times 1 + 1e-6",
+)
+def lemma_4(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
+    """At random W and W', against complex-step derivatives of L."""
+    left = evidence.series["lemma_4"] * (1 + 1e-6 * sharpened)
+    return [
+        equal(
+            "projection",
+            left,
+            evidence.series["derivative_4"],
+            steps=evidence.numbers,
+            names=evidence.names,
+            tolerance=1e-13,
+        )
+    ]
+
+
+def _monotone(e: Trained, sharpened: bool) -> list[Judgement]:
+    """No step lowers an optimal weight, so it stays above its start and above 1/L_max."""
+    speed = 2 * e.eta if sharpened else np.zeros_like(e.eta)
+    size = 1e-14 * (10 + np.abs(e.stage2("smallest_log_odds")) + e.stage2("norm"))
+    return [
+        in_stage_2(e, "never decreases", e.stage2("smallest_gain"), speed, tolerance=size),
+        in_stage_2(e, "above its start", e.stage2("smallest_growth"), 0.0, tolerance=1e-12),
+        in_stage_2(
+            e, "above 1/L", e.stage2("smallest_weight"), 1 / e.L, baseline=0.0, tolerance=1e-15
+        ),
+    ]
+
+
+@claim(
+    "lemma-5",
+    "Appendix C.2",
+    "From a start at zero the attention weight of an optimal token never decreases: φ_l(t) ≥ "
+    "φ_l(0) ≥ 1/L_max.",
+    assumes=STAGE_2,
+    on=TRAINING,
+    sharpened="its log-odds rise by 2η at every step",
+)
+def lemma_5(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """Every step, in log-odds; the proof uses Assumptions 1 and 3."""
+    return _monotone(evidence, sharpened)
+
+
+@claim(
+    "lemma-5/without-assumption-3",
+    "Appendix C.2, without Assumption 3",
+    "Lemma 5 for data that only satisfy Assumption 1.",
+    assumes=(COLLOCATION, ORDERS, PREIMAGE, ASSUMPTION_2, CHOICE),
+    on=WITHOUT_ASSUMPTION_3,
+    sharpened="its log-odds rise by 2η at every step",
+)
+def lemma_5_without_assumption_3(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """One frequent input dominated by non-optimal tokens is enough to break it."""
+    return _monotone(evidence, sharpened)
+
+
+@claim(
+    "lemma-6",
+    "Appendix C.3",
+    "tη + ‖W_kq(0)‖ ≥ ‖W_kq(t)‖ ≥ tη/(2L‖W_kq*‖) − ‖W_kq(0)‖, because cos(−∇L, W_kq*) ≥ "
+    "min_n φ₊/(2‖W_kq*‖) ≥ 1/(2L‖W_kq*‖).",
+    assumes=STAGE_2,
+    on=TRAINING,
+    sharpened="‖W_kq(t)‖ ≥ 1.01 tη, and the cosine exceeds 1",
+)
+def lemma_6(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """Along Algorithm 1, which starts at zero."""
+    bound = smallest_weight(evidence) / (2 * evidence.norm_kq)
+    if sharpened:
+        bound = np.full_like(bound, 1.01)
+    return [
+        *norm_bounds(evidence, 2 * evidence.L * evidence.norm_kq, sharpened),
+        in_stage_2(
+            evidence,
+            "cosine",
+            evidence.stage2("descent_on_target"),
+            bound,
+            baseline=0.0,
+            tolerance=1e-13,
+        ),
+    ]
+
+
+@claim(
+    "lemma-6/step",
+    "Appendix C.3, proof of Lemma 6",
+    "cos(−∇L, W_kq*) ≥ min_n φ₊/(2‖W_kq*‖) at every W_kq, when the margins of W_ov are equal.",
+    assumes=(*AT_POINTS, COLLOCATION, ORDERS, PREIMAGE),
+    on=RANDOM_POINTS,
+    sharpened="the cosine exceeds 1",
+)
+def lemma_6_step(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
+    """At random points, off the trajectory."""
+    norm = evidence.each(lambda d: d.norm_kq)
+    bound = evidence.series["smallest_weight"] / (2 * norm)
+    if sharpened:
+        bound = np.full_like(bound, 1.01)
+    return [
+        at_least(
+            "cosine",
+            evidence.series["attention_descent"] / norm,
+            bound,
+            steps=evidence.numbers,
+            names=evidence.names,
+            baseline=0.0,
+            tolerance=1e-13,
+        )
+    ]
+
+
+@claim(
+    "lemma-7",
+    "Appendix C.4",
+    "For t ≥ t₀ = ⌈8L‖W_kq*‖²/η⌉: ⟨∇L, W(t)⟩ ≥ (1 + α_t) ⟨∇L, W_kq*⟩ ‖W(t)‖/‖W_kq*‖, α_t = "
+    "4NL²‖W_kq*‖²(1 + log(2L‖W(t)‖))/‖W(t)‖.",
+    assumes=STAGE_2,
+    on=LARGE_STEPS,
+    sharpened="cos(−∇L, W_kq*) exceeds 1",
+)
+def lemma_7(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """Read as a lower bound on cos(−∇L, W_kq*): at least cos(−∇L, W(t))/(1 + α_t)."""
+    norm = np.where(evidence.steps2 > 0, evidence.stage2("norm"), np.nan)
+    alpha = theory.lemma_7_alpha(norm, evidence.norm_kq, evidence.N, evidence.L)
+    bound = evidence.stage2("descent_on_weights") / (1 + alpha)
+    if sharpened:
+        bound = np.full_like(bound, 1.01)
+    start = theory.lemma_7_start(evidence.eta, evidence.norm_kq, evidence.L)[:, 0]
+    return [
+        in_stage_2(
+            evidence,
+            "alignment",
+            evidence.stage2("descent_on_target"),
+            bound,
+            baseline=0.0,
+            tolerance=1e-13,
+            from_step=start,
+        )
+    ]
+
+
+@claim(
+    "lemma-7/step",
+    "Appendix C.4, proof of Lemma 7",
+    "Some input has weight φ₋ ≥ exp(−‖W(t)‖/‖W_kq*‖) on its non-optimal tokens.",
+    assumes=STAGE_2,
+    on=LARGE_STEPS,
+    sharpened="some input has φ₋ = 1",
+)
+def lemma_7_step(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """As logarithms. The factor φ_{l*} of Eq. (11) was lost; {abab, ba} shows it."""
+    odds = evidence.stage2("smallest_log_odds")
+    share = -np.logaddexp(0.0, odds)
+    bound = -evidence.stage2("norm") / evidence.norm_kq * (0 if sharpened else 1)
+    start = theory.lemma_7_start(evidence.eta, evidence.norm_kq, evidence.L)[:, 0]
+    return [in_stage_2(evidence, "log φ₋", share, bound, tolerance=1e-12, from_step=start)]
+
+
+@claim(
+    "equation-6",
+    "Appendix A, Eq. (6)",
+    "∇L with respect to W_kq is Σ π X(diag φ − φφᵀ)Xᵀ W_ovᵀ(T − e_y) x_qᵀ.",
+    assumes=AT_POINTS,
+    on=RANDOM_POINTS,
+    sharpened="times 1 + 1e-6",
+)
+def equation_6(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
+    """Projected on random directions, against complex-step derivatives of L."""
+    left = evidence.series["equation_6"] * (1 + 1e-6 * sharpened)
+    return [
+        equal(
+            "gradient",
+            left,
+            evidence.series["derivative_6"],
+            steps=evidence.numbers,
+            names=evidence.names,
+            tolerance=1e-13,
+        )
+    ]
+
+
+@claim(
+    "equation-9",
+    "Appendix C.1, Eq. (9)",
+    "φ_l is the exponential of x_lᵀW_kq x_q, divided by the sum over the input.",
+    assumes=(SINGLE_VALUED, PREIMAGE, CHOICE),
+    on=TRAINING,
+    sharpened="the smallest optimal weight is 1 + 1e-6 times that",
+)
+def equation_9(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """The recorded smallest optimal weight against the definition, at the last step."""
+    run = evidence.trained
+    found = []
+    for i, dataset in enumerate(run.datasets):
+        W = run.key_query(i)
+        weights = []
+        for sample in dataset.data.samples:
+            tokens = np.array(sample.tokens)
+            phi = np.exp(W[tokens, sample.query] - W[tokens, sample.query].max())
+            chosen = np.isin(tokens, list(dataset.orders.selected(sample)))
+            weights += list((phi / phi.sum())[chosen])
+        found.append([min(weights)])
+    measured = evidence.stage2("smallest_weight")[:, -1:] * (1 + 1e-6 * sharpened)
+    return [
+        equal(
+            "smallest optimal weight",
+            measured,
+            np.array(found),
+            steps=evidence.steps2[-1:],
+            names=evidence.names,
+            tolerance=1e-12,
+        )
+    ]
+
+
+@claim(
+    "equation-10",
+    "Appendix C.1, Eq. (10)",
+    "Each update of stage 2 moves W_kq by exactly η against the gradient.",
+    assumes=(SINGLE_VALUED, CHOICE),
+    on=TRAINING,
+    sharpened="by 1.001 η",
+)
+def equation_10(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """‖W(t+1)‖² = ‖W(t)‖² + 2η⟨W(t), −g/‖g‖⟩ + η² along the run."""
+    norm, along = evidence.stage2("norm"), evidence.stage2("descent_on_weights")
+    eta = evidence.eta * (1.001 if sharpened else 1)
+    return [_replay("update", norm, along, eta, evidence.steps2, evidence.names)]
+
+
+@claim(
+    "equation-11",
+    "Appendix C.4, Eq. (11)",
+    "If x_lᵀWx_q ≤ x_l'ᵀWx_q − C for some l', then φ_l ≤ e^{−C}.",
+    assumes=AT_POINTS,
+    on=RANDOM_POINTS,
+    sharpened="φ_l ≤ e^{−C}/2",
+)
+def equation_11(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
+    """The largest log φ_l + C over all inputs and pairs, at random W."""
+    worst = evidence.series["weight_ratio"]
+    return [
+        at_least(
+            "log-weight",
+            -worst,
+            np.full_like(worst, np.log(2) * sharpened),
+            steps=evidence.numbers,
+            names=evidence.names,
+            tolerance=1e-12,
+        )
+    ]
+
+
+@claim(
+    "equation-13",
+    "Appendix C.6, Eq. (13)",
+    "Optimal tokens lead by at least ‖W(t)‖/‖W_kq*‖ − 2‖W(t)‖·‖W(t)/‖W(t)‖ − W_kq*/‖W_kq*‖‖.",
+    assumes=STAGE_2,
+    on=TRAINING,
+    sharpened="by ‖W(t)‖/‖W_kq*‖ · 3",
+)
+def equation_13(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """The smallest lead over all comparable pairs."""
+    norm = evidence.stage2("norm")
+    distance = np.sqrt(2 * evidence.stage2("one_minus_correlation"))
+    bound = norm / evidence.norm_kq - 2 * norm * distance
+    if sharpened:
+        bound = 3 * norm / evidence.norm_kq
+    return [
+        in_stage_2(
+            evidence,
+            "lead",
+            evidence.stage2("smallest_margin"),
+            later(evidence.steps2, 1, bound),
+            baseline=-np.sqrt(2) * norm,
+            tolerance=1e-12 * (1 + norm),
+        )
+    ]

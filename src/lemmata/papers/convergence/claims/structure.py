@@ -1,0 +1,403 @@
+"""Section 4: collocations, orders, roles; the loss and the two max-margin programs."""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from lemmata.claims import Bench, Judgement, equal, fact
+from lemmata.papers.convergence.claims._terms import (
+    ASSUMPTION_2,
+    CHOICE,
+    COLLOCATION,
+    ORDERS,
+    PREIMAGE,
+    SINGLE_VALUED,
+    TWO_TOKENS,
+    claim,
+)
+from lemmata.papers.convergence.experiments import (
+    RANDOM_POINTS,
+    STRUCTURES,
+    Points,
+    Structures,
+    witness,
+)
+
+
+def _first(part: str, faults: Iterable[tuple[str, dict]], what: str) -> Judgement:
+    """Fails with the first fault found, holds if there is none."""
+    found = next(iter(faults), None)
+    if found is None:
+        return fact(part, True, f"{part}: {what}")
+    return fact(part, False, f"{part}: {found[0]}", found[1])
+
+
+@claim(
+    "definition-1",
+    "Section 4.1",
+    "Without confused tokens, x >_q x' is a strict partial order: irreflexive and transitive.",
+    assumes=(SINGLE_VALUED, ORDERS),
+    on=STRUCTURES,
+    sharpened="the relation is also total",
+)
+def definition_1(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """Both axioms for every query, by enumeration of pairs of edges."""
+
+    def faults():
+        for dataset in evidence.datasets:
+            for query, graph in dataset.orders.graphs.items():
+                edges = set(graph.evidence)
+                wanted = {(a, c) for a, b in edges for b2, c in edges if b == b2}
+                if sharpened:
+                    nodes = range(dataset.K)
+                    wanted = {(a, b) for a in nodes for b in nodes if a < b and (b, a) not in edges}
+                for a, b in sorted(wanted - edges) + [(a, a) for a, b in edges if a == b]:
+                    names = dataset.data.name
+                    yield (
+                        f"{names(a)} and {names(b)} under {names(query)}",
+                        witness(dataset, query=names(query), pair=[names(a), names(b)]),
+                    )
+
+    return [_first("strict order", faults(), "every order is irreflexive and transitive")]
+
+
+def _injectivity_counterexample(bench: Bench) -> Sequence[Judgement]:
+    from lemmata.papers.convergence._counterexamples import shared_next_token, vanishing_loss
+
+    dataset = shared_next_token()
+    losses = vanishing_loss(dataset)
+    text = "n is not injective, yet the loss at (s W_ov*, s W_kq*) falls like e^-s"
+    sizes = ", ".join(f"log L = {loss:.1f} at s = {s}" for s, loss in losses.items())
+    return [
+        fact(
+            "injectivity",
+            dataset.broken("collocation_not_injective") == [],
+            f"{text}: {sizes}",
+            witness(dataset, log_loss=losses),
+        )
+    ]
+
+
+@claim(
+    "section-4.1/injective",
+    "Section 4.1",
+    "If the training loss can be made arbitrarily small, then n is injective.",
+    assumes=(SINGLE_VALUED, ORDERS, PREIMAGE),
+    on=STRUCTURES,
+    sharpened="n has no cycle",
+    counterexample=_injectivity_counterexample,
+)
+def injective_collocation(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """On data whose loss can vanish: single-valued n, preimages present, orders acyclic."""
+
+    def faults():
+        for dataset in evidence.datasets:
+            problems = dataset.broken("collocation_not_injective")
+            if sharpened or problems:
+                reason = problems[0].message if problems else "n is a permutation"
+                yield reason, witness(dataset)
+
+    return [_first("injectivity", faults(), "n is injective on every dataset")]
+
+
+@claim(
+    "section-4.1/roles",
+    "Section 4.1",
+    "As printed, optimal, confused, non-optimal and non-comparable tokens are disjoint types.",
+    assumes=(SINGLE_VALUED,),
+    on=STRUCTURES,
+    sharpened="no token is optimal",
+)
+def printed_roles(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """Printed: optimal = nobody above, non-optimal = nobody below, non-comparable = neither."""
+
+    def faults():
+        for dataset in evidence.datasets:
+            for query, graph in dataset.orders.graphs.items():
+                above = {a for a, _ in graph.evidence}
+                below = {b for _, b in graph.evidence}
+                for token in range(dataset.K):
+                    types = {
+                        "optimal": token not in below,
+                        "non-optimal": token not in above,
+                        "non-comparable": token not in above | below,
+                    }
+                    held = [name for name, held in types.items() if held]
+                    if len(held) > (0 if sharpened else 1):
+                        name = dataset.data.name
+                        yield (
+                            f"{name(token)} is {' and '.join(held)} under {name(query)}",
+                            witness(dataset, query=name(query), token=name(token), types=held),
+                        )
+
+    return [_first("types", faults(), "every token has one type")]
+
+
+@claim(
+    "assumption-1/regeneration",
+    "Section 4.1, after Assumption 1",
+    "n and the orders give back the data: the next token is n of the optimal token of the input.",
+    assumes=(COLLOCATION, ORDERS, PREIMAGE),
+    on=STRUCTURES,
+    sharpened="the next token is n of the last token",
+)
+def regeneration(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """Predict every sample from n and the role of its tokens alone."""
+
+    def faults():
+        for dataset in evidence.datasets:
+            for sample in dataset.data.samples:
+                best = [
+                    x
+                    for x in set(sample.tokens)
+                    if dataset.orders.role(sample.query, x) == "optimal"
+                ]
+                chosen = [sample.query] if sharpened or len(set(sample.tokens)) == 1 else best
+                predicted = {dataset.collocation.of(x) for x in chosen}
+                if predicted != {sample.label}:
+                    yield dataset.data.show(sample), witness(dataset)
+
+    return [_first("regeneration", faults(), "every sample is predicted")]
+
+
+def _lonely_query(bench: Bench) -> Sequence[Judgement]:
+    from lemmata.papers.convergence.setting import Dataset
+
+    return _absent(Structures((Dataset.from_sentences("ab", ["ab", "ba"]),)), False)
+
+
+def _absent(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """Look for a non-comparable token (or any token) in an input with that query."""
+
+    def faults():
+        for dataset in evidence.datasets:
+            for sample in dataset.data.samples:
+                for token in set(sample.tokens):
+                    role = dataset.orders.role(sample.query, token)
+                    if sharpened or role == "non_comparable":
+                        name = dataset.data.name
+                        yield (
+                            f"{name(token)} is {role.replace('_', '-')} under "
+                            f"{name(sample.query)} and occurs in {dataset.data.show(sample)}",
+                            witness(dataset, token=name(token), query=name(sample.query)),
+                        )
+
+    return [_first("absence", faults(), "no non-comparable token occurs with its query")]
+
+
+@claim(
+    "section-6/non-comparable",
+    "Section 6, after Proposition 2",
+    "A token that is non-comparable under q occurs in no training input with query q.",
+    assumes=(COLLOCATION, ORDERS, PREIMAGE),
+    on=STRUCTURES,
+    sharpened="no token occurs in an input with query q",
+    counterexample=_lonely_query,
+)
+def non_comparable_is_absent(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """False for q itself when [q] is the only input that ends in q."""
+    return _absent(evidence, sharpened)
+
+
+@claim(
+    "assumption-3/prose",
+    "Section 5.2, Assumption 3",
+    "The sentence (optimal tokens are at least as many as non-optimal ones) and the formula "
+    "(as many as each non-optimal token) say the same.",
+    assumes=(SINGLE_VALUED,),
+    on=STRUCTURES,
+    sharpened="there are no non-optimal tokens",
+)
+def prose_assumption_3(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """Compare the two readings on every input."""
+
+    def faults():
+        for dataset in evidence.datasets:
+            for sample in dataset.data.samples:
+                chosen = dataset.orders.selected(sample)
+                optimal = sum(x in chosen for x in sample.tokens)
+                others = [x for x in sample.tokens if x not in chosen]
+                prose = optimal >= len(others)
+                formula = all(optimal >= others.count(x) for x in others)
+                if chosen and (prose != formula or (sharpened and others)):
+                    yield (
+                        f"{dataset.data.show(sample)} has {optimal} optimal and {len(others)} "
+                        "non-optimal positions, each non-optimal token at most "
+                        f"{max((others.count(x) for x in others), default=0)} times",
+                        witness(dataset, sample=dataset.data.show(sample)),
+                    )
+
+    return [_first("prose", faults(), "the two readings agree on every input")]
+
+
+@claim(
+    "example-1",
+    "Section 4.1, Example 1",
+    "For {SVOP, VOP, OPP, PSV}: n is S→V→O→P→S, and S>P under S, V>S under V, O>S and O>V under "
+    "O, O>P under P.",
+    assumes=(),
+    on=STRUCTURES,
+    sharpened="P > O under P",
+)
+def example_1_claim(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """Recomputed from the four sentences."""
+    from lemmata.papers.convergence.setting import example_1
+
+    dataset = example_1()
+    name = dataset.data.name
+    found = {name(x): name(after) for x, after in dataset.collocation.following.items()}
+    orders = {
+        name(q): {f"{name(a)}>{name(b)}" for a, b in graph.edges}
+        for q, graph in dataset.orders.graphs.items()
+    }
+    stated = {"S": {"S>P"}, "V": {"V>S"}, "O": {"O>S", "O>V"}, "P": {"O>P"}}
+    if sharpened:
+        stated["P"] = {"P>O"}
+    given = {"collocation": found, "orders": {q: sorted(edges) for q, edges in orders.items()}}
+    return [
+        fact("collocation", found == dict(zip("SVOP", "VOPS", strict=True)), f"n = {found}", given),
+        fact("orders", orders == stated, f"orders {given['orders']}", given),
+    ]
+
+
+@claim(
+    "equation-1",
+    "Section 4.1, Eq. (1)",
+    "The mean loss over D_0 equals the loss over distinct inputs, weighted by their frequencies π.",
+    assumes=(SINGLE_VALUED, ORDERS, ASSUMPTION_2, CHOICE),
+    on=RANDOM_POINTS,
+    sharpened="the two differ by a factor 1 + 1e-6",
+)
+def equation_1(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
+    """Both sums at random weights."""
+    left = evidence.series["loss_listed"]
+    right = evidence.series["loss_grouped"] * (1 + 1e-6 * sharpened)
+    return [
+        equal(
+            "regrouping",
+            left,
+            right,
+            steps=evidence.numbers,
+            names=evidence.names,
+            tolerance=1e-12 * (1 + np.abs(left)),
+        )
+    ]
+
+
+@claim(
+    "equation-2",
+    "Section 5.1, Eq. (2)",
+    "W_ov* exists and is unique; column x is e_{n(x)} − 1/|V|, so ‖W_ov*‖² = |V| − 1.",
+    assumes=(SINGLE_VALUED, TWO_TOKENS),
+    on=STRUCTURES,
+    sharpened="‖W_ov*‖² = |V|",
+)
+def equation_2(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """The certified exact solution against the closed form."""
+
+    def faults():
+        for dataset in evidence.datasets:
+            K = dataset.K
+            expected = {
+                (v, x): Fraction(int(v == after)) - Fraction(1, K)
+                for x, after in dataset.collocation.following.items()
+                for v in range(K)
+            }
+            solution = dataset.value_margin
+            square = K if sharpened else K - 1
+            if dict(solution.entries) != expected or solution.norm_squared_exact != square:
+                yield (
+                    f"‖W_ov*‖² = {solution.norm_squared_exact}, expected {square}",
+                    witness(dataset, norm_squared=str(solution.norm_squared_exact)),
+                )
+
+    return [_first("closed form", faults(), "the exact solution has this form on every dataset")]
+
+
+@claim(
+    "equation-3",
+    "Section 5.2, Eq. (3), (12)",
+    "W_kq*, the least-norm W under which every optimal token beats the others by 1, exists and is "
+    "unique.",
+    assumes=(SINGLE_VALUED, ORDERS, ASSUMPTION_2),
+    on=STRUCTURES,
+    sharpened="a margin of 1 + 1/1000 is reached with the same norm",
+)
+def equation_3(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """The multipliers of every solution checked exactly; they also prove uniqueness."""
+    from lemmata.margin import check_optimality
+
+    def faults():
+        for dataset in evidence.datasets:
+            solution = dataset.attention_margin
+            for query, multipliers in solution.multipliers.items():
+                values = {t: w for (t, q), w in solution.entries.items() if q == query}
+                if sharpened:
+                    values = {t: w * 1000 / 1001 for t, w in values.items()}
+                try:
+                    check_optimality(values, multipliers, dataset.orders.graphs[query].edges)  # pyright: ignore[reportArgumentType]
+                except ArithmeticError as error:
+                    yield str(error), witness(dataset, query=dataset.data.name(query))
+
+    return [_first("certificate", faults(), "every solution is certified in rational numbers")]
+
+
+@claim(
+    "equation-14",
+    "Appendix D, Eq. (14)",
+    "For any orthonormal embeddings the solution of Eq. (3) is the canonical one, rotated.",
+    assumes=(SINGLE_VALUED, ORDERS, CHOICE),
+    on=STRUCTURES,
+    sharpened="the norm grows by a factor 1 + 1e-6",
+)
+def equation_14(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """The full quadratic program in dimension |V| + 3 against the rotated exact solution."""
+    return [_rotated(evidence, sharpened, rotate=True)]
+
+
+@claim(
+    "equation-15",
+    "Appendix D, Eq. (15)",
+    "Eq. (3) decouples: each column of W_kq* solves the program of its own query.",
+    assumes=(SINGLE_VALUED, ORDERS, CHOICE),
+    on=STRUCTURES,
+    sharpened="the norm grows by a factor 1 + 1e-6",
+)
+def equation_15(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """One program for the whole matrix against the column-wise exact solution."""
+    return [_rotated(evidence, sharpened, rotate=False)]
+
+
+def _rotated(evidence: Structures, sharpened: bool, *, rotate: bool) -> Judgement:
+    """A solver that sees the whole matrix, on the smaller datasets."""
+    from lemmata.margin import embedded_max_margin, max_margin
+    from lemmata.tokens import canonical_embeddings, random_orthonormal_embeddings
+
+    small = [d for d in evidence.datasets if d.K <= 8] or evidence.datasets[:1]
+    errors, bounds, names = [], [], []
+    for dataset in small:
+        K = dataset.K
+        generator = np.random.default_rng(K)
+        embeddings = (
+            random_orthonormal_embeddings(K, K + 3, generator)
+            if rotate
+            else canonical_embeddings(K)
+        )
+        exact = max_margin(dataset.orders.graphs, K)
+        found = embedded_max_margin(dataset.orders.graphs, embeddings)
+        assert exact.weights is not None
+        assert found.weights is not None
+        back = embeddings @ found.weights @ embeddings.T
+        errors.append([float(np.linalg.norm(back * (1 + 1e-6 * sharpened) - exact.weights))])
+        bounds.append([found.error_bound + 1e-13 * K])
+        names.append(dataset.name)
+    zero = np.zeros((len(small), 1))
+    return equal(
+        "solutions",
+        np.array(errors),
+        zero,
+        steps=np.zeros(1, dtype=int),
+        names=names,
+        tolerance=np.array(bounds),
+    )
