@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from lemmata.tokens._data import TokenData
 
@@ -42,6 +40,10 @@ class PriorityGraph:
     @cached_property
     def components(self) -> list[list[int]]:
         """Strongly connected components, the winning ones first."""
+        # Imported here because it would double the time that `lemmata list` takes.
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
         if not self.nodes:
             return []
         position = {token: i for i, token in enumerate(self.nodes)}

@@ -6,7 +6,6 @@ covers the package's own source, so that a result never outlives the code that m
 
 import hashlib
 import json
-import os
 import tempfile
 from functools import cache
 from importlib.metadata import version
@@ -17,6 +16,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from lemmata._errors import InputError
+from lemmata._files import write_whole
 
 Arrays = dict[str, np.ndarray]
 
@@ -53,22 +53,6 @@ def _feed(digest: Any, value: Any) -> None:
             _feed(digest, item)
     else:
         digest.update(json.dumps(value).encode())
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is never seen half-written."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 class Store:

@@ -9,8 +9,6 @@ from fractions import Fraction
 
 import numpy as np
 from jaxtyping import Float
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_flow
 
 from lemmata.tokens._orders import PartialOrders, Role
 
@@ -119,6 +117,9 @@ def normalized_matching(orders: PartialOrders, query: int) -> bool:
     By max-flow min-cut this is the same as routing a supply |N| at each optimal token along the
     order to a demand |O| at each non-optimal one.
     """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
     optimal = orders.having(query, Role.OPTIMAL)
     others = orders.having(query, Role.NON_OPTIMAL)
     k, m = len(optimal), len(others)

@@ -2,6 +2,9 @@
 
 from lemmata.papers.convergence.setting._dataset import Dataset as Dataset
 from lemmata.papers.convergence.setting._dataset import example_1 as example_1
+from lemmata.papers.convergence.setting._desk import TrainingRequest as TrainingRequest
+from lemmata.papers.convergence.setting._desk import analyze as analyze
+from lemmata.papers.convergence.setting._desk import train as train
 from lemmata.papers.convergence.setting._generators import Realizable as Realizable
 from lemmata.papers.convergence.setting._generators import Rejection as Rejection
 from lemmata.papers.convergence.setting._generators import Samples as Samples

@@ -1,0 +1,71 @@
+"""What all commands share: output, progress and errors."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+
+from lemmata._errors import InputError
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+def messages() -> Console:
+    """Progress and messages go to standard error."""
+    return Console(stderr=True)
+
+
+def answers() -> Console:
+    """Results go to standard output."""
+    return Console()
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on standard output and nothing else."""
+    from lemmata.report import plain
+
+    json.dump(plain(document), sys.stdout, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+@contextmanager
+def progress_bars() -> Iterator[Callable[[str, int], Callable[[int], None]]]:
+    """Bars on standard error; gives a function that starts one and returns its callback."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=messages()) as bars:
+
+        def track(title: str, total: int) -> Callable[[int], None]:
+            task = bars.add_task(title, total=total)
+            return lambda done: bars.advance(task, done)
+
+        yield track
+
+
+@contextmanager
+def errors_for_people() -> Iterator[None]:
+    """Turn bad input into one sentence and exit code 2, and Ctrl-C into a hint."""
+    try:
+        yield
+    except InputError as error:
+        messages().print(f"[bold red]error:[/] {_literal(error)}", highlight=False, soft_wrap=True)
+        sys.exit(BAD_INPUT)
+    except KeyboardInterrupt:
+        text = "stopped; the same command goes on where this one left off"
+        messages().print(f"[bold]{text}[/]")
+        sys.exit(INTERRUPTED)
+
+
+def _literal(error: Exception) -> str:
+    return str(error).replace("[", "\\[")
