@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, runtime_checkable
 
 from lemmata.claims._bench import Bench, Experiment
 from lemmata.claims._verdict import Judgement
@@ -19,6 +19,7 @@ class Assumption:
     broken_by: frozenset[str]
 
 
+@runtime_checkable
 class Evidence(Protocol):
     """What an experiment gives: one or more instances that can be told apart."""
 
@@ -28,7 +29,7 @@ class Evidence(Protocol):
         """What is wrong with an instance."""
         ...
 
-    def select(self, indices: Sequence[int]) -> Self:
+    def select(self, indices: Sequence[int]) -> Any:
         """The evidence of these instances alone."""
         ...
 

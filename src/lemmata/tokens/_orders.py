@@ -72,11 +72,12 @@ class PartialOrders:
         )
 
     def _ambiguous_labels(self) -> list[Problem]:
+        """Inputs of length one are the collocation's business."""
         first: dict[tuple[int, ...], Sample] = {}
         problems = []
         for sample in self.data.samples:
             known = first.setdefault(sample.tokens, sample)
-            if known.label != sample.label:
+            if known.label != sample.label and len(sample.tokens) > 1:
                 where = f"{self.data.show(known)}; {self.data.show(sample)}"
                 message = "one input has two next tokens: no model can predict both"
                 problems.append(Problem("ambiguous_label", where, message))

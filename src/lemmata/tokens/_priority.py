@@ -51,7 +51,8 @@ class PriorityGraph:
         losers = [position[b] for _, b in self.evidence]
         n = len(self.nodes)
         adjacency = coo_array((np.ones(len(winners)), (winners, losers)), shape=(n, n))
-        count, label = connected_components(adjacency, directed=True, connection="strong")
+        count, found = connected_components(adjacency, directed=True, connection="strong")
+        label: list[int] = found.tolist()
         members: list[list[int]] = [[] for _ in range(count)]
         for token, component in zip(self.nodes, label, strict=True):
             members[component].append(token)

@@ -140,7 +140,7 @@ def _run_group(
         before = points[position - 1] if position else 0
         gaps = np.zeros(POINTS_PER_CHUNK, dtype=np.int64)
         gaps[: len(chunk)] = np.diff(chunk, prepend=before)
-        state, found = _advance(dynamics, state, gaps)
+        state, found = _advance(dynamics, state, jax.numpy.asarray(gaps))
         kept = keep[position : position + len(chunk)]
         fresh = {name: np.asarray(rows)[: len(chunk)][kept].T for name, rows in found.items()}
         series = {
@@ -167,7 +167,7 @@ def _start(dynamics: AbstractDynamics[StateT]) -> StateT:
 
 @eqx.filter_jit
 def _advance(
-    dynamics: AbstractDynamics[StateT], state: StateT, gaps: Int[np.ndarray, "points"]
+    dynamics: AbstractDynamics[StateT], state: StateT, gaps: Int[jax.Array, "points"]
 ) -> tuple[StateT, dict[str, jax.Array]]:
     """For each gap, take that many steps and measure."""
     step = eqx.filter_vmap(lambda one, at: one.step(at))
@@ -177,7 +177,7 @@ def _advance(
         at = jax.lax.fori_loop(0, gap, lambda _, here: step(dynamics, here), at)
         return at, measure(dynamics, at)
 
-    return jax.lax.scan(point, state, jax.numpy.asarray(gaps))
+    return jax.lax.scan(point, state, gaps)
 
 
 def _describe(dynamics: AbstractDynamics[Any], steps: np.ndarray) -> dict[str, Any]:

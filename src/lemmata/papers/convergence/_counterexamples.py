@@ -79,13 +79,7 @@ def skewed_frequencies(log_frequency: float = -1e9) -> dict[str, float]:
         turn = max(turn, float(np.abs(np.asarray(here.gradient.unit) + ray).max()))
     target = target_kq[np.asarray(one.cell_token), np.asarray(one.cell_query)]
     cosine = float(ray @ target / np.linalg.norm(target))
-    bound = theory.attention_cosine_bound(
-        np.array(steps),
-        np.array(eta),
-        np.array(dataset.norm_kq),
-        np.array(dataset.N),
-        np.array(dataset.L_max),
-    )
+    bound = theory.attention_cosine_bound(steps, eta, dataset.norm_kq, dataset.N, dataset.L_max)
     return {
         "log_frequency": log_frequency,
         "eta": eta,

@@ -206,7 +206,7 @@ def _implemented(
             for store, matrix in zip((values, equal, weights), points[i][p], strict=True):
                 store[i, p, : d.K, : d.K] = matrix
 
-    def one(inputs, following, optimal, target_ov, target_kq, values, equal, weights):  # noqa: ANN
+    def one(inputs, following, optimal, target_ov, target_kq, values, equal, weights):
         first = collocation_gradient(values, following, inputs.vocabulary).gradient
         cells = weights[inputs.cell_token, inputs.cell_query]
         second = attention_gradient(inputs, value_margins(inputs, equal), cells).gradient
@@ -214,7 +214,8 @@ def _implemented(
         logits = inputs.log_multiplicity + cells[inputs.cells]
         mass = jax.nn.softmax(logits, axis=1)
         counted = jnp.isfinite(inputs.log_frequency)
-        plus = jnp.where(counted, jnp.sum(mass * optimal, axis=1), jnp.inf)
+        chosen = jnp.sum(jnp.where(optimal, mass, 0.0), axis=1)
+        plus = jnp.where(counted, chosen, jnp.inf)
         wrong = inputs.vocabulary[:, None] & inputs.vocabulary[None, :]
         wrong &= jnp.arange(K)[None, :] != following[:, None]
         right = jnp.take_along_axis(values, following[:, None], axis=1)

@@ -250,7 +250,7 @@ def _large_steps(bench: Bench) -> Trained:
     if datasets is None:
         datasets = [*special_datasets(bench), *random_datasets(bench, 8)]
     starts = [
-        theory.lemma_7_start(np.array(d.norm_kq / np.e), np.array(d.norm_kq), np.array(d.L_max))
+        theory.lemma_7_start(d.norm_kq / np.e, d.norm_kq, d.L_max)
         for d in datasets
         if d.norm_kq > 0
     ]

@@ -6,16 +6,18 @@ norm of the max-margin solution that the bound speaks of.
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from lemmata.tokens._orders import PartialOrders, Role
 
-Values = Float[np.ndarray, "..."]
+Values = Any
+"""A number, or an array of them."""
 
 
-def value_cosine_bound(t: Values, eta0: Values, n: Values, K: Values, constant: float) -> Values:
+def value_cosine_bound(t: Values, eta0: Values, n: Values, K: Values, constant: int) -> Values:
     """Proposition 1 (constant 5) and Proposition 3 (constant 12), for t >= 2."""
     return 1 - constant * n**3 * np.log(2 * K) * np.log(t) / (t * eta0)
 
@@ -93,7 +95,7 @@ def weight_bound_starts(eta: float, n: float, L: int) -> float:
     """When Theorem 2's weight exceeds 1/(L_max - 1), the least that attention starts from."""
     if L <= 2:
         return float("inf")
-    return float(np.ceil(np.log(L / (L - 2)) / C1(np.array(eta), np.array(n), np.array(L))))
+    return float(np.ceil(np.log(L / (L - 2)) / C1(eta, n, L)))
 
 
 def loss_bound_starts(T: int, C0: float, eta: float, n: float, K: int, L: int) -> float:
@@ -102,7 +104,7 @@ def loss_bound_starts(T: int, C0: float, eta: float, n: float, K: int, L: int) -
     if needed >= 1:
         return float("inf")
     exponent = np.log(2 * L / (1 - needed) - L)
-    return float(np.ceil(exponent / C1(np.array(eta), np.array(n), np.array(L))))
+    return float(np.ceil(exponent / C1(eta, n, L)))
 
 
 def proposition_2_column(optimal: int, non_optimal: int) -> tuple[Fraction, Fraction]:

@@ -42,17 +42,13 @@ def _norm_bounds(e: Trained, sharpened: bool) -> list[Judgement]:
     ]
 
 
-def _cosine_bound(e: Trained, sharpened: bool, constant: float) -> Judgement:
+def _cosine_bound(e: Trained, sharpened: bool, constant: int) -> Judgement:
     bound = theory.value_cosine_bound(
         np.maximum(e.steps1, 1), e.eta0, e.norm_ov, e.K, -constant if sharpened else constant
     )
     starts = [
         theory.first_step(
-            lambda t, d=d, eta=eta: float(
-                theory.value_cosine_bound(
-                    np.array(t), np.array(eta), np.array(d.norm_ov), np.array(d.K), constant
-                )
-            ),
+            lambda t, d=d, eta=eta: theory.value_cosine_bound(t, eta, d.norm_ov, d.K, constant),
             0.0,
             np.e,
         )

@@ -57,10 +57,8 @@ def _cosine_bound(e: Trained, N: np.ndarray, sharpened: bool) -> Judgement:
         bound = 2.01 - bound
     starts = [
         theory.first_step(
-            lambda t, d=d, eta=eta, n=n: float(
-                theory.attention_cosine_bound(
-                    np.array(t), np.array(eta), np.array(d.norm_kq), n, np.array(float(d.L_max))
-                )
+            lambda t, d=d, eta=eta, n=n: theory.attention_cosine_bound(
+                t, eta, d.norm_kq, n, d.L_max
             ),
             0.0,
             np.e**2,

@@ -162,6 +162,10 @@ class TrainingRequest:
         )
 
 
+def _show_rate(rate: Rate, constant: float) -> str:
+    return f"{constant}/sqrt(|V|)" if rate == "paper" else f"{rate}"
+
+
 def _or_paper(rate: float | None) -> Rate:
     return "paper" if rate is None else rate
 
@@ -223,9 +227,9 @@ def _train_in_stages(
     how = request.two_stage()
     name = "normalized gradient descent" if how.rule == "ngd" else "gradient descent"
     rule = (
-        f"{name} in two stages from zero: {how.stage1_steps} steps of size {how.stage1_rate} on "
-        f"W_ov with the collocation, then {how.steps} steps of size {how.rate} on W_kq; "
-        "the paper's sizes are 0.2/sqrt(|V|) and 0.05/sqrt(|V|)"
+        f"{name} in two stages: {how.stage1_steps} steps of size "
+        f"{_show_rate(how.stage1_rate, 0.2)} on W_ov with the collocation, then {how.steps} "
+        f"steps of size {_show_rate(how.rate, 0.05)} on W_kq with the whole data"
     )
     if not datasets:
         return rule, []
@@ -283,8 +287,8 @@ def _train_jointly(
 ) -> tuple[str, list[dict[str, Any]]]:
     how = Joint(900 if request.steps is None else request.steps, _or_paper(request.rate))
     rule = (
-        f"normalized gradient descent on W_ov and W_kq together from zero: {how.steps} steps of "
-        f"size {how.rate}; the paper's size is 0.2/sqrt(|V|)"
+        f"normalized gradient descent on W_ov and W_kq together: {how.steps} steps of size "
+        f"{_show_rate(how.rate, 0.2)}"
     )
     if not datasets:
         return rule, []
