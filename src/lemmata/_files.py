@@ -1,13 +1,27 @@
-"""Files that appear whole or not at all."""
+"""Folders and files: made whole or not at all, with errors for people."""
 
 import os
 import tempfile
 from pathlib import Path
 
+from lemmata._errors import InputError
+
+
+def make_folder(folder: Path) -> Path:
+    """Make a folder that can be written to, or say why there is none."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, probe = tempfile.mkstemp(dir=folder)
+        os.close(handle)
+        os.unlink(probe)
+    except OSError as error:
+        raise InputError(f"cannot write to {folder}: {error.strerror or error}") from error
+    return folder
+
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write beside the file and move it into place, so that it is never seen half-written."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -10,7 +10,9 @@ from lemmata.claims._claim import claims_of as claims_of
 from lemmata.claims._judge import at_least as at_least
 from lemmata.claims._judge import equal as equal
 from lemmata.claims._judge import fact as fact
+from lemmata.claims._verdict import MEANING as MEANING
 from lemmata.claims._verdict import Judgement as Judgement
 from lemmata.claims._verdict import Status as Status
 from lemmata.claims._verdict import Verdict as Verdict
 from lemmata.claims._verdict import combine as combine
+from lemmata.claims._verdict import tally as tally

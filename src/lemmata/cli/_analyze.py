@@ -6,8 +6,8 @@ from typing import Any
 
 from rich.table import Table
 
-from lemmata._files import write_whole
-from lemmata.cli._files import read, setting_of, writable
+from lemmata._files import make_folder, write_whole
+from lemmata.cli._files import read, setting_of
 from lemmata.cli._terminal import answers, messages, print_json
 from lemmata.report import plain
 
@@ -20,7 +20,7 @@ def analyze(
     answer = plain(room.analyze(read(file, embeddings, prefixes=True)))
     if out is not None:
         text = json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False)
-        write_whole(writable(out) / "analysis.json", f"{text}\n".encode())
+        write_whole(make_folder(out) / "analysis.json", f"{text}\n".encode())
         messages().print(f"analysis: [bold]{out / 'analysis.json'}[/]")
     if as_json:
         print_json(answer)

@@ -28,15 +28,3 @@ def read(file: Path, embeddings: Path | None, *, prefixes: bool) -> list[Instanc
                 "token i, in order of first appearance, owns row i"
             )
     return [replace(instance, embeddings=matrix) for instance in instances]
-
-
-def writable(folder: Path) -> Path:
-    """Make sure that results can be written before anything is computed."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise InputError(f"cannot write to {folder}: {error.strerror or error}") from error
-    return folder

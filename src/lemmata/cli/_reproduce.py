@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from lemmata._files import make_folder
 from lemmata.claims import Bench
 from lemmata.claims import check as check_claim
 from lemmata.cli._check import exit_strictly
-from lemmata.cli._files import writable
 from lemmata.cli._targets import find_targets
 from lemmata.cli._terminal import answers, messages, print_json, progress_bars
 from lemmata.report import (
@@ -23,7 +23,7 @@ def reproduce(
 ) -> None:
     """Draw, check, and write the report."""
     figures, claims = find_targets(targets)
-    folder = writable(out)
+    folder = make_folder(out)
     from lemmata.training import Store
 
     with progress_bars() as track:

@@ -6,7 +6,8 @@ from typing import Any
 from rich.table import Table
 
 from lemmata._errors import InputError
-from lemmata.cli._files import read, setting_of, writable
+from lemmata._files import make_folder
+from lemmata.cli._files import read, setting_of
 from lemmata.cli._terminal import answers, print_json, progress_bars
 from lemmata.report import plain
 
@@ -27,7 +28,7 @@ def train(
     request.validate(instances)
     from lemmata.training import Store
 
-    store = Store(writable(out) / "runs")
+    store = Store(make_folder(out) / "runs")
     with progress_bars() as track:
         answer = room.train(instances, request, store=store, track=track)
     if as_json:

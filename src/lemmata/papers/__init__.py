@@ -1,6 +1,5 @@
 """One folder a paper; this is where the rooms are put together."""
 
-from lemmata.papers._paper import Drawing as Drawing
 from lemmata.papers._paper import Figure as Figure
 from lemmata.papers._paper import Paper as Paper
 from lemmata.papers._paper import papers as papers

@@ -5,18 +5,9 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from lemmata.claims import Bench, Claim
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure as it came out: the picture, its caption, and the numbers in it."""
-
-    picture: Any
-    caption: str
-    numbers: dict[str, Any]
+from lemmata.drawing import Drawing
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from lemmata._errors import InputError
-from lemmata._files import write_whole
+from lemmata._files import make_folder, write_whole
 
 Arrays = dict[str, np.ndarray]
 
@@ -59,11 +58,7 @@ class Store:
     """Named arrays by key, in a folder."""
 
     def __init__(self, folder: Path):
-        self.folder = folder
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"cannot write to {folder}: {error.strerror or error}") from error
+        self.folder = make_folder(folder)
 
     def save(self, key: str, arrays: Arrays) -> None:
         """Replace what is stored under the key."""

@@ -1,0 +1,172 @@
+"""Small directed graphs in layers, the winners on top."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from lemmata.drawing._style import PALETTE, SMALL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Edge = tuple[int, int]
+Place = tuple[float, float]
+
+_SWEEPS = 4
+"""Rounds of moving each node above the middle of its neighbours."""
+
+
+def draw_priority_graph(
+    axes: "Axes",
+    edges: Sequence[Edge],
+    labels: Mapping[int, str],
+    *,
+    idle: Sequence[int] = (),
+    colours: Mapping[int, str] | None = None,
+    radius: float = 8.5,
+) -> None:
+    """Draw who beats whom: an arrow goes down from a winner to a loser.
+
+    Tokens that beat each other through a cycle share a layer. Meant for about ten nodes.
+
+    Args:
+        axes: where to draw; its frame is removed.
+        edges: (winner, loser) pairs.
+        labels: the text of every node.
+        idle: nodes that no edge touches, drawn grey at half height.
+        colours: the outline of a node; black where missing.
+        radius: of a node, in points.
+    """
+    layers = _layers(edges)
+    places = _places(layers, edges)
+    widest = max((x for x, _ in places.values()), default=-1.0)
+    middle = -(len(layers) - 1) / 2
+    for i, node in enumerate(idle):
+        places[node] = (widest + 1 + i, middle)
+    level = {node: depth for depth, layer in enumerate(layers) for node in layer}
+    for winner, loser in edges:
+        straight = level[loser] - level[winner] == 1
+        _arrow(axes, places[winner], places[loser], radius, 0.0 if straight else 0.28)
+    for node, place in places.items():
+        grey = node in set(idle)
+        outline = (colours or {}).get(node, PALETTE["grey"] if grey else PALETTE["black"])
+        _node(axes, place, labels[node], outline, radius, grey)
+    _frame(axes, places)
+
+
+def draw_map(
+    axes: "Axes", following: Mapping[int, int], labels: Mapping[int, str], *, radius: float = 8.5
+) -> None:
+    """Draw a map from tokens to tokens on a ring, each cycle in its own order."""
+    around: dict[int, None] = {}
+    for start in following:
+        node = start
+        while node not in around:
+            around[node] = None
+            node = following[node]
+    turns = np.linspace(0, 2 * np.pi, len(around), endpoint=False)
+    places = {
+        node: (float(np.sin(turn)), float(np.cos(turn)))
+        for node, turn in zip(around, turns, strict=True)
+    }
+    for node, after in following.items():
+        _arrow(axes, places[node], places[after], radius, -0.2)
+    for node, place in places.items():
+        _node(axes, place, labels[node], PALETTE["black"], radius, False)
+    _frame(axes, places)
+    axes.set_aspect("equal", adjustable="datalim")
+
+
+def _layers(edges: Sequence[Edge]) -> list[list[int]]:
+    """Nodes by the length of the longest chain above them, cycles taken as one."""
+    nodes = sorted({node for edge in edges for node in edge})
+    if not nodes:
+        return []
+    position = {node: i for i, node in enumerate(nodes)}
+    above = [position[a] for a, _ in edges]
+    below = [position[b] for _, b in edges]
+    size = len(nodes)
+    matrix = coo_array((np.ones(len(edges)), (above, below)), shape=(size, size))
+    count, group = connected_components(matrix, directed=True, connection="strong")
+    depth = [0] * count
+    for _ in range(count):
+        for a, b in zip(above, below, strict=True):
+            if group[a] != group[b]:
+                depth[group[b]] = max(depth[group[b]], depth[group[a]] + 1)
+    layers: list[list[int]] = [[] for _ in range(max(depth) + 1)]
+    for node in sorted(nodes, key=lambda node: (group[position[node]], node)):
+        layers[depth[group[position[node]]]].append(node)
+    return layers
+
+
+def _places(layers: list[list[int]], edges: Sequence[Edge]) -> dict[int, Place]:
+    """One row a layer, centred; nodes near the middle of their neighbours to avoid crossings."""
+    neighbours: dict[int, list[int]] = {node: [] for layer in layers for node in layer}
+    for winner, loser in edges:
+        neighbours[winner].append(loser)
+        neighbours[loser].append(winner)
+    across = {node: float(i) for layer in layers for i, node in enumerate(layer)}
+    width = max(map(len, layers), default=0)
+    for sweep in range(_SWEEPS):
+        for layer in layers if sweep % 2 == 0 else reversed(layers):
+            wanted = {n: float(np.mean([across[m] for m in neighbours[n]])) for n in layer}
+            layer.sort(key=lambda node: (wanted[node], node))
+            start = (width - len(layer)) / 2
+            across |= {node: start + i for i, node in enumerate(layer)}
+    return {
+        node: (across[node], -float(depth)) for depth, layer in enumerate(layers) for node in layer
+    }
+
+
+def _arrow(axes: "Axes", tail: Place, head: Place, radius: float, bend: float) -> None:
+    axes.annotate(
+        "",
+        xy=head,
+        xytext=tail,
+        arrowprops={
+            "arrowstyle": "-|>,head_length=0.28,head_width=0.14",
+            "shrinkA": radius,
+            "shrinkB": radius,
+            "linewidth": 0.8,
+            "color": PALETTE["black"],
+            "connectionstyle": f"arc3,rad={bend}",
+        },
+    )
+
+
+def _node(axes: "Axes", place: Place, label: str, outline: str, radius: float, grey: bool) -> None:
+    """A circle, or a box where the label is long."""
+    boxed = len(label) > 3
+    if not boxed:
+        axes.plot(
+            *place,
+            marker="o",
+            markersize=2 * radius - 2,
+            markerfacecolor="white",
+            markeredgecolor=outline,
+            markeredgewidth=0.9,
+            zorder=3,
+        )
+    frame = {"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": outline}
+    axes.text(
+        *place,
+        label,
+        ha="center",
+        va="center_baseline",
+        fontsize=SMALL,
+        color=PALETTE["grey"] if grey else PALETTE["black"],
+        bbox=frame if boxed else None,
+        zorder=4,
+    )
+
+
+def _frame(axes: "Axes", places: Mapping[int, Place]) -> None:
+    """Room for half a node around the graph; limits may still give way to an aspect ratio."""
+    across = [x for x, _ in places.values()] or [0.0]
+    down = [y for _, y in places.values()] or [0.0]
+    axes.set_xlim(min(across) - 0.6, max(across) + 0.6, auto=None)
+    axes.set_ylim(min(down) - 0.45, max(down) + 0.45, auto=None)
+    axes.set_axis_off()

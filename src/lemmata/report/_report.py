@@ -1,0 +1,59 @@
+"""What a run leaves behind for people and for programs."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lemmata._files import write_whole
+from lemmata.claims import Verdict
+from lemmata.drawing import Drawing
+from lemmata.report._page import page
+from lemmata.report._plain import as_json, plain
+
+FigureEntry = tuple[str, str, Drawing, Mapping[str, str]]
+"""A figure's name and title, its drawing, and the files that ``save_drawing`` wrote."""
+
+
+def write_report(
+    folder: Path,
+    *,
+    title: str,
+    figures: Sequence[FigureEntry],
+    verdicts: Sequence[Verdict],
+    settings: Mapping[str, Any],
+) -> Path:
+    """Write ``verdicts.json`` and ``index.html``, which opens from disk and loads nothing.
+
+    Args:
+        folder: where the figures are, and where the report goes.
+        title: the heading of the page.
+        figures: in the order of the page.
+        verdicts: in the order of the ledger.
+        settings: what the run was asked for.
+
+    Returns:
+        The path of the page.
+    """
+    document = {
+        "settings": plain(settings),
+        "verdicts": [as_json(verdict) for verdict in verdicts],
+        "figures": [
+            {
+                "name": name,
+                "title": heading,
+                "caption": drawing.caption,
+                "files": dict(files),
+                "numbers": plain(drawing.numbers),
+            }
+            for name, heading, drawing, files in figures
+        ],
+    }
+    sections = [
+        (*entry, (folder / entry[3]["svg"]).read_text(encoding="utf-8")) for entry in figures
+    ]
+    html = page(title, sections, verdicts, settings)
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    write_whole(folder / "verdicts.json", f"{text}\n".encode())
+    write_whole(folder / "index.html", html.encode())
+    return folder / "index.html"
