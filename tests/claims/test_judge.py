@@ -97,4 +97,4 @@ def test_a_statement_is_as_good_as_its_worst_part():
     assert combine(parts).part == "b"
     assert combine([*parts, Judgement("c", Status.FAILS, "")]).part == "c"
     assert combine([*parts, Judgement("d", Status.INAPPLICABLE, "")]).part == "d"
-    assert combine([Judgement("e", Status.HOLDS, "", 3.0), parts[0]]).margin == 0.5
+    assert combine([Judgement("e", Status.HOLDS, "", 3.0), parts[0]]).part == "e"

@@ -69,16 +69,9 @@ class Verdict:
 
 
 def combine(judgements: Sequence[Judgement]) -> Judgement:
-    """A statement is as good as its worst part: fails, then inapplicable, and so on."""
+    """The worst part speaks for the statement, the first one among equals."""
     order = list(Status)
-    worst = min(judgements, key=lambda judgement: order.index(judgement.status))
-    alike = [judgement for judgement in judgements if judgement.status is worst.status]
-    tightest = min((j for j in alike if j.margin is not None), key=_margin, default=worst)
-    return worst if worst.status is Status.FAILS else tightest
-
-
-def _margin(judgement: Judgement) -> float:
-    return float("inf") if judgement.margin is None else judgement.margin
+    return min(judgements, key=lambda judgement: order.index(judgement.status))
 
 
 def tally(verdicts: Iterable[Verdict]) -> dict[Status, int]:
