@@ -1,0 +1,24 @@
+"""Every test runs in the strictest mode there is, and the same way each time."""
+
+import jax
+import pytest
+from hypothesis import settings
+from oracles.golden import GOLDEN, Case, cases
+
+jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+settings.register_profile("lemmata", derandomize=True, deadline=None, database=None)
+settings.load_profile("lemmata")
+
+
+@pytest.fixture(scope="session")
+def golden() -> dict:
+    """The reference numbers of the convergence paper, computed once elsewhere."""
+    return GOLDEN
+
+
+@pytest.fixture(params=sorted(cases()))
+def case(request) -> Case:
+    """Each dataset of the reference numbers in turn."""
+    return cases()[request.param]

@@ -1,0 +1,1 @@
+"""Independent, slow references: brute force, exact fractions, mpmath, CVXPY."""

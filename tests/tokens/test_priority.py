@@ -1,0 +1,86 @@
+"""Priority graphs against the transitive closure."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import graphs
+
+from lemmata.tokens import PriorityGraph, TokenData, priority_graphs
+
+EDGES = st.integers(1, 6).flatmap(
+    lambda size: st.tuples(
+        st.just(size),
+        st.sets(
+            st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)).filter(
+                lambda edge: edge[0] != edge[1]
+            )
+        ),
+    )
+)
+
+
+def graph_of(size: int, edges: set[tuple[int, int]]) -> PriorityGraph:
+    return PriorityGraph(0, tuple(range(size)), dict.fromkeys(edges, 0))
+
+
+@given(EDGES)
+def test_components_are_the_classes_of_mutual_reach(drawn):
+    size, edges = drawn
+    found = graph_of(size, edges).components
+    assert {frozenset(c) for c in found} == graphs.components(range(size), edges)
+    assert sorted(x for c in found for x in c) == list(range(size))
+
+
+@given(EDGES)
+def test_winning_components_come_first(drawn):
+    size, edges = drawn
+    rank = {x: i for i, c in enumerate(graph_of(size, edges).components) for x in c}
+    assert all(rank[a] <= rank[b] for a, b in graphs.closure(range(size), edges))
+
+
+@given(EDGES)
+def test_acyclic_and_cycle(drawn):
+    size, edges = drawn
+    graph = graph_of(size, edges)
+    walk = graph.cycle()
+    assert graph.acyclic is not graphs.has_cycle(range(size), edges)
+    assert (walk is None) is graph.acyclic
+    if walk is not None:
+        first = next(c for c in graph.components if len(c) > 1)
+        inside = {(a, b) for a, b in edges if a in first and b in first}
+        assert walk[0] == walk[-1]
+        assert set(pairwise(walk)) <= inside
+        assert len(set(walk)) == len(walk) - 1 == graphs.shortest_cycle(first, inside)
+
+
+def test_a_graph_without_nodes():
+    graph = PriorityGraph(0, (), {})
+    assert (graph.components, graph.acyclic, graph.cycle(), graph.edges) == ([], True, None, [])
+
+
+def test_selected_tokens_beat_the_rest_under_the_last_token():
+    data = TokenData.from_samples([("abc", "a", 1, ""), ("bc", "a", 1, ""), ("cab", "a", 1, "")])
+    found = priority_graphs(data, [{0}, {2}, {0, 1}])
+    assert found[2].evidence == {(0, 1): 0, (0, 2): 0, (2, 1): 1}
+    assert found[1].evidence == {(0, 2): 2, (1, 2): 2}
+    assert {q: graph.nodes for q, graph in found.items()} == {1: (0, 1, 2), 2: (0, 1, 2)}
+
+
+def test_selected_token_that_is_not_there_gives_nodes_and_no_edges():
+    data = TokenData.from_samples([("ab", "c", 1, "")])
+    (graph,) = priority_graphs(data, [{2}]).values()
+    assert (graph.nodes, graph.edges) == ((0, 1), [])
+
+
+def test_evidence_is_the_first_sample_that_says_so():
+    data = TokenData.from_samples([("ab", "a", 1, ""), ("aab", "a", 1, ""), ("cb", "a", 1, "")])
+    (graph,) = priority_graphs(data, [{0}, {0}, {2}]).values()
+    assert graph.evidence == {(0, 1): 0, (2, 1): 2}
+
+
+def test_one_set_of_selected_tokens_per_sample():
+    data = TokenData.from_samples([("ab", "a", 1, "")])
+    with pytest.raises(ValueError, match="zip"):
+        priority_graphs(data, [])
