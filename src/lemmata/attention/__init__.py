@@ -6,8 +6,8 @@ _jax.config.update("jax_enable_x64", True)
 
 from lemmata.attention._attend import attention as attention  # noqa: E402
 from lemmata.attention._attend import log_mass as log_mass  # noqa: E402
-from lemmata.attention._attend import optimal_log_odds as optimal_log_odds  # noqa: E402
 from lemmata.attention._attend import predict as predict  # noqa: E402
+from lemmata.attention._attend import split_mass as split_mass  # noqa: E402
 from lemmata.attention._coordinates import CellCoordinates as CellCoordinates  # noqa: E402
 from lemmata.attention._coordinates import ValueCoordinates as ValueCoordinates  # noqa: E402
 from lemmata.attention._gradients import Evaluation as Evaluation  # noqa: E402

@@ -24,17 +24,18 @@ def log_mass(inputs: Inputs, weights: Float[Array, "cells"]) -> Float[Array, "in
     return logits - logsumexp(logits, axis=1, keepdims=True)
 
 
-def optimal_log_odds(
-    inputs: Inputs, weights: Float[Array, "cells"], optimal: Bool[Array, "inputs slots"]
-) -> Float[Array, "inputs"]:
-    """log(phi_+ / phi_-) of each input: attention on its optimal tokens against the rest.
+def split_mass(
+    inputs: Inputs, weights: Float[Array, "cells"], chosen: Bool[Array, "inputs slots"]
+) -> tuple[Float[Array, "inputs"], Float[Array, "inputs"]]:
+    """The unnormalised log-masses of the chosen slots of each input and of the others.
 
-    +inf where every token is optimal. Log-odds stay exact when the weight itself rounds to 1.
+    Their difference is the log-odds of the chosen ones, which stays exact when their weight
+    itself rounds to 1; -inf where there is no slot.
     """
     logits = slot_logits(inputs, weights)
-    inside = logsumexp(jnp.where(optimal, logits, -jnp.inf), axis=1)
-    outside = logsumexp(jnp.where(optimal, -jnp.inf, logits), axis=1)
-    return inside - outside
+    inside = logsumexp(jnp.where(chosen, logits, -jnp.inf), axis=1)
+    outside = logsumexp(jnp.where(chosen, -jnp.inf, logits), axis=1)
+    return inside, outside
 
 
 def attention(

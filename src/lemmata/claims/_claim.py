@@ -50,8 +50,8 @@ class Claim:
         experiment: where it is checked by default.
         check: how it is judged.
         sharpened: what the negative control claims; it must come out as ``fails``.
-        counterexample: evidence within the literal hypotheses that is known to break the
-            statement; judged with the same check, in default runs only.
+        counterexample: further judgements on instances of its own, in default runs only: one
+            within the literal hypotheses that breaks the statement, or one that attains it.
     """
 
     name: str

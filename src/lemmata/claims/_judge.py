@@ -114,11 +114,11 @@ def equal(
     row, column = np.unravel_index(np.argmax(excess), excess.shape)
     place = _place((int(row), int(column)), left, right, steps, names)
     failed = excess[row, column] > 0
-    verb = "differ" if failed else "agree"
+    verb = "differ by up to" if failed else "agree to within"
     return Judgement(
         part,
         Status.FAILS if failed else Status.HOLDS,
-        f"{part}: the sides {verb} by at most {error.max():.3g}",
+        f"{part}: the sides {verb} {error.max():.3g}",
         float(-error.max()),
         witness=place,
     )

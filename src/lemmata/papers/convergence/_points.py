@@ -17,7 +17,7 @@ from lemmata.papers.convergence.experiments import Points
 from lemmata.papers.convergence.setting import Dataset
 
 SCALES = (0.3, 1.0, 10.0, 100.0)
-POINTS_PER_SCALE = 10
+POINTS_PER_SCALE = 4
 MILD = 2
 """The first scales are mild enough for the formulas as printed, which subtract from 1."""
 

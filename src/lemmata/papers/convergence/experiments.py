@@ -243,12 +243,16 @@ def _example(bench: Bench) -> Trained:
     return train(bench, "Example 1", [example_1()], TwoStage())
 
 
+def _sixteen(bench: Bench) -> "list[Dataset]":
+    """The user's datasets, or the special ones and eight random ones."""
+    own = _user_datasets(bench)
+    return [*special_datasets(bench), *random_datasets(bench, 8)] if own is None else own
+
+
 def _large_steps(bench: Bench) -> Trained:
     from lemmata.papers.convergence.setting import TwoStage
 
-    datasets = _user_datasets(bench)
-    if datasets is None:
-        datasets = [*special_datasets(bench), *random_datasets(bench, 8)]
+    datasets = _sixteen(bench)
     starts = [
         theory.lemma_7_start(d.norm_kq / np.e, d.norm_kq, d.L_max)
         for d in datasets
@@ -261,11 +265,8 @@ def _large_steps(bench: Bench) -> Trained:
 def _long_run(bench: Bench) -> Trained:
     from lemmata.papers.convergence.setting import TwoStage
 
-    datasets = _user_datasets(bench)
-    if datasets is None:
-        datasets = special_datasets(bench)
-    how = TwoStage(steps=40_000, rate=0.05, record="log")
-    return train(bench, "long run", datasets, how)
+    how = TwoStage(steps=5_000, rate=0.2, record="log")
+    return train(bench, "long run", _sixteen(bench), how)
 
 
 def _long_stage_1(bench: Bench) -> Trained:
@@ -344,7 +345,7 @@ LARGE_STEPS: Experiment[Trained] = Experiment(
     _large_steps,
 )
 LONG_RUN: Experiment[Trained] = Experiment(
-    "long-run", "Algorithm 1 on 8 datasets, 40,000 steps of eta = 0.05", _long_run
+    "long-run", "Algorithm 1 on 16 datasets, 5,000 steps of eta = 0.2", _long_run
 )
 LONG_STAGE_1: Experiment[Trained] = Experiment(
     "long-stage-1",
@@ -362,7 +363,7 @@ SAMPLE_LEVEL: Experiment[Structures] = Experiment(
     _sample_level,
 )
 RANDOM_POINTS: Experiment[Points] = Experiment(
-    "random-points", "14 datasets, 40 random weight matrices each, at four scales", _points
+    "random-points", "14 datasets, 16 random weight matrices each, at four scales", _points
 )
 
 

@@ -48,9 +48,15 @@ SINGLE_VALUED = Assumption(
     frozenset({"collocation_conflict", "collocation_missing"}),
 )
 
+ZERO_START = Assumption(
+    "Algorithm 1 (zero initialization)",
+    "W_kq starts at zero",
+    frozenset({"initial_weights_not_zero"}),
+)
+
 REALIZABLE = (COLLOCATION, ORDERS, PREIMAGE, PREFIXES)
 STAGE_1 = (SINGLE_VALUED, COLLOCATION, TWO_TOKENS, ASSUMPTION_2)
-STAGE_2 = (*REALIZABLE, ASSUMPTION_2, ASSUMPTION_3, CHOICE)
+STAGE_2 = (*REALIZABLE, ASSUMPTION_2, ASSUMPTION_3, CHOICE, ZERO_START)
 
 Checker = Callable[[Any, bool], Sequence[Judgement]]
 

@@ -32,8 +32,13 @@ if TYPE_CHECKING:
     from lemmata.papers.convergence.setting import Dataset, TwoStageRun
 
 
-def proposition_2_faults(dataset: "Dataset") -> Iterator[tuple[int, dict[str, str]]]:
-    """The queries whose exact column differs from the form of Proposition 2."""
+def proposition_2_faults(
+    dataset: "Dataset", sharpened: bool = False
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """The queries whose exact column differs from the form of Proposition 2.
+
+    The sharpened form gives 1 to the optimal tokens.
+    """
     exact = dataset.attention_margin.entries
     for query, graph in dataset.orders.graphs.items():
         optimal = dataset.orders.having(query, Role.OPTIMAL)
@@ -41,6 +46,7 @@ def proposition_2_faults(dataset: "Dataset") -> Iterator[tuple[int, dict[str, st
         if not graph.evidence:
             continue
         up, down = theory.proposition_2_column(len(optimal), len(others))
+        up = Fraction(1) if sharpened else up
         stated = dict.fromkeys(optimal, up) | dict.fromkeys(others, down)
         found = {x: exact.get((x, query), Fraction(0)) for x in range(dataset.K)}
         if any(found[x] != stated.get(x, Fraction(0)) for x in found):
@@ -51,10 +57,7 @@ def proposition_2_faults(dataset: "Dataset") -> Iterator[tuple[int, dict[str, st
 def _form(evidence: Structures, sharpened: bool) -> list[Judgement]:
     """Compare every column with the stated form, in rational numbers."""
     for dataset in evidence.datasets:
-        faults = list(proposition_2_faults(dataset))
-        if sharpened and dataset.attention_margin.entries:
-            faults = [(next(iter(dataset.orders.graphs)), {})]
-        for query, columns in faults:
+        for query, columns in proposition_2_faults(dataset, sharpened):
             square = dataset.attention_margin.norm_squared_exact
             return [
                 fact(
@@ -154,7 +157,9 @@ def _predictions(run: "TwoStageRun", sharpened: bool) -> Judgement:
         for tokens, label in unseen_inputs(dataset):
             chances = run.predict(i, tokens)
             total += 1
-            if int(np.argmax(chances)) == label and not sharpened:
+            if sharpened:
+                label = dataset.collocation.following[tokens[-1]]
+            if int(np.argmax(chances)) == label:
                 right += 1
                 least = min(least, float(chances[label]))
             elif wrong is None:
@@ -175,7 +180,7 @@ def _predictions(run: "TwoStageRun", sharpened: bool) -> Judgement:
     "non-comparable x₀ and non-optimal tokens is predicted as n(x₀).",
     assumes=STAGE_2,
     on=TRAINING,
-    sharpened="C₀ = η, and no such prediction is right",
+    sharpened="C₀ = η, and the prediction is n(x_q)",
 )
 def theorem_3(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
     """C₀ is the smallest slope in the second half of the run; one copy of each token."""

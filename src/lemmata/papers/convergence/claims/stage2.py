@@ -15,6 +15,7 @@ from lemmata.papers.convergence.claims._terms import (
     PREIMAGE,
     SINGLE_VALUED,
     STAGE_2,
+    ZERO_START,
     claim,
     in_stage_2,
     later,
@@ -395,7 +396,7 @@ def lemma_5(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
     "lemma-5/without-assumption-3",
     "Appendix C.2, without Assumption 3",
     "Lemma 5 for data that only satisfy Assumption 1.",
-    assumes=(COLLOCATION, ORDERS, PREIMAGE, ASSUMPTION_2, CHOICE),
+    assumes=(COLLOCATION, ORDERS, PREIMAGE, ASSUMPTION_2, CHOICE, ZERO_START),
     on=WITHOUT_ASSUMPTION_3,
     sharpened="its log-odds rise by 2η at every step",
 )

@@ -91,6 +91,9 @@ class Dataset:
                 "0 and stage 2 has no gradient"
             )
             problems.append(Problem("nothing_to_attend", "all samples", message))
+        if self.initial_weights is not None and self.initial_weights.any():
+            message = "W_kq does not start at zero, as Algorithm 1 does"
+            problems.append(Problem("initial_weights_not_zero", "initial_weights", message))
         if self.embeddings is not None:
             error = orthonormality_error(self.embeddings)
             if error > ORTHONORMAL:

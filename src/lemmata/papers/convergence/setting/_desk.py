@@ -26,6 +26,7 @@ ASSUMPTIONS = {
     "assumption_3": ("assumption_3",),
     "prefix_closed": ("not_prefix_closed",),
     "preimage_in_sentence": ("preimage_not_in_sentence",),
+    "zero_initialization": ("initial_weights_not_zero",),
     "attention_has_a_choice": ("single_token", "nothing_to_attend"),
 }
 

@@ -168,7 +168,7 @@ Generator = Realizable | Rejection | Samples
 
 def generate(recipe: Generator, count: int, seed: int) -> list[Dataset]:
     """``count`` independent datasets; dataset i depends on the seed and on i alone."""
-    kind = type(recipe).__name__.lower()
+    kind = f"{type(recipe).__name__.lower()}-{recipe.vocabulary}"
     return [
         Dataset(f"{kind}-{seed}.{i}", recipe.draw(np.random.default_rng([seed, i])))
         for i in range(count)

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Bool, Float, Int
 
-from lemmata.attention import Inputs, log_mass, optimal_log_odds
+from lemmata.attention import Inputs, split_mass
 from lemmata.training import AbstractProbe
 
 
@@ -56,11 +56,14 @@ class OrderProbe(AbstractProbe):
         self, logits: Float[Array, "cells"], next_logits: Float[Array, "cells"]
     ) -> dict[str, Array]:
         counted = jnp.isfinite(self.inputs.log_frequency) & jnp.any(self.optimal, axis=1)
-        odds = optimal_log_odds(self.inputs, logits, self.optimal)
+        inside, outside = split_mass(self.inputs, logits, self.optimal)
+        odds = inside - outside
         mixed = counted & jnp.isfinite(odds)
-        gain = optimal_log_odds(self.inputs, next_logits, self.optimal) - odds
-        weight = log_mass(self.inputs, logits) - self.inputs.log_multiplicity
-        weight = jnp.min(jnp.where(self.optimal & counted[:, None], weight, jnp.inf), axis=1)
+        inside_next, outside_next = split_mass(self.inputs, next_logits, self.optimal)
+        gain = inside_next - outside_next - odds
+        chosen = self.optimal & counted[:, None]
+        smallest = jnp.min(jnp.where(chosen, logits[self.inputs.cells], jnp.inf), axis=1)
+        weight = smallest - jnp.logaddexp(inside, outside)
         margin = jnp.where(self.edge_exists, logits[self.winner] - logits[self.loser], jnp.inf)
         idle = self.inputs.cell_exists & ~self.is_optimal & ~self.is_non_optimal
         return {
