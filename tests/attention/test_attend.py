@@ -8,7 +8,7 @@ from mpmath import mp, mpf
 from oracles import textbook
 from oracles.golden import GOLDEN, cases
 
-from lemmata.attention import attention, log_mass, optimal_log_odds, pack, predict
+from lemmata.attention import attention, log_mass, pack, predict, split_mass
 from lemmata.tokens import TokenData
 
 DATA = TokenData.from_sentences(["abcab", "bcabb", "caabc"])
@@ -49,7 +49,8 @@ def test_log_mass_and_log_odds(scale):
     logits = jnp.asarray(matrix)[inputs.cell_token, inputs.cell_query]
     optimal = inputs.tokens == inputs.label[:, None]
     masses = jax.jit(log_mass)(inputs, logits)
-    odds = jax.jit(optimal_log_odds)(inputs, logits, optimal)
+    inside, outside = jax.jit(split_mass)(inputs, logits, optimal)
+    odds = inside - outside
     with mp.workdps(textbook.digits_for(10 * scale)):
         for n, sample in enumerate(DATA.samples):
             phi = textbook.softmax([mpf(float(matrix[x, sample.query])) for x in sample.tokens])
@@ -59,9 +60,9 @@ def test_log_mass_and_log_odds(scale):
             }
             for s, value in enumerate(mass.values()):
                 assert float(masses[n, s]) == pytest.approx(float(mp.log(value)), rel=1e-13)
-            inside = mass.get(sample.label, mpf(0))
-            outside = mp.fsum(value for x, value in mass.items() if x != sample.label)
-            expected = mp.log(inside / outside) if outside else mp.inf
+            chosen = mass.get(sample.label, mpf(0))
+            others = mp.fsum(value for x, value in mass.items() if x != sample.label)
+            expected = mp.log(chosen / others) if others else mp.inf
             assert float(odds[n]) == pytest.approx(float(expected), rel=1e-13)
 
 

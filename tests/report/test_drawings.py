@@ -81,7 +81,7 @@ def test_saving_leaves_no_trace_when_it_fails(
 
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot write to .*file"):
+    with pytest.raises(InputError, match=r"cannot write to .*file"):
         save_drawing(sketch(), tmp_path / "file", "x")
 
 

@@ -61,9 +61,7 @@ def test_golden_assumptions(case):
 def test_golden_invalid_data(name):
     facts = GOLDEN["invalid"][name]
     data = TokenData.from_sentences(facts["sentences"])
-    # an input of length one with two labels is both a conflict and an ambiguous label
-    doubled = {"ambiguous_label"} if "collocation_conflict" in facts["codes"] else set()
-    assert codes(data) == set(facts["codes"]) | doubled
+    assert codes(data) == set(facts["codes"])
     assert ("assumption_3" not in codes(data)) is facts["assumption3"]
     shown = [p.where.split(" (")[0] for p in orders_of(data).problems]
     for code, reason in facts["reasons"]:

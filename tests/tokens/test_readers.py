@@ -186,6 +186,11 @@ BROKEN = {
         ["-1 to 0", "0 to 1"],
     ),
     "weights not square": ("a.json", GOOD | {"initial_weights": [[1, 2]]}, ["square", "(1, 2)"]),
+    "weights of another dimension": (
+        "a.json",
+        GOOD | {"embeddings": [[1, 0], [0, 1]], "initial_weights": [[1]]},
+        ["initial_weights", "2"],
+    ),
     "weights not finite": ("a.json", GOOD | {"initial_weights": [[None]]}, ["[0][0]", "finite"]),
     "no instances": ("a.json", {"instances": []}, ["instances", "at least one"]),
     "instance at fault": ("a.json", {"instances": [GOOD, 5]}, ["instance 1", '"sequences"']),

@@ -139,9 +139,10 @@ def _slot_gradient(
     p_d sum_e M_e - sum_e M_e p_e. Slots that pull exactly as hard as the heaviest (itself, at
     least) have p = 0 and keep only the last sum, in which they do not count: it is taken
     relative to the heaviest of the other slots, however small their masses are. So every
-    entry is exact relative to exp(log-scale), the two heaviest masses times the miss.
+    entry is exact relative to exp(log-scale), the two heaviest masses times the miss. The pull
+    is a plain sum, not a matrix product: equal rows must give equal bits to tie.
     """
-    pull = jnp.einsum("nv,ndv->nd", wrong_share, margins)
+    pull = jnp.sum(lax.optimization_barrier(wrong_share)[:, None, :] * margins, axis=2)
     first = jnp.max(masses, axis=1, keepdims=True)
     pull = pull - jnp.max(jnp.where(masses == first, pull, -jnp.inf), axis=1, keepdims=True)
     tied = pull == 0

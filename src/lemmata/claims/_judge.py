@@ -18,9 +18,9 @@ def at_least(
     *,
     steps: Num[np.ndarray, "records"],
     names: Sequence[str],
-    baseline: float | Grid = -np.inf,
+    baseline: float | np.ndarray = -np.inf,
     informative_from: Sequence[float] | None = None,
-    tolerance: float | Grid = 0.0,
+    tolerance: float | np.ndarray = 0.0,
     strict: bool = False,
     from_step: Float[np.ndarray, "instances"] | None = None,
 ) -> Judgement:
@@ -105,7 +105,7 @@ def equal(
     *,
     steps: Num[np.ndarray, "records"],
     names: Sequence[str],
-    tolerance: float | Grid,
+    tolerance: float | np.ndarray,
 ) -> Judgement:
     """Judge left == right up to the rounding error of the two sides."""
     known = ~(np.isnan(left) | np.isnan(right))

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from lemmata.drawing._style import PALETTE, SMALL
+from lemmata.tokens import PriorityGraph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,24 +81,9 @@ def draw_map(
 
 def _layers(edges: Sequence[Edge]) -> list[list[int]]:
     """Nodes by the length of the longest chain above them, cycles taken as one."""
-    nodes = sorted({node for edge in edges for node in edge})
-    if not nodes:
-        return []
-    position = {node: i for i, node in enumerate(nodes)}
-    above = [position[a] for a, _ in edges]
-    below = [position[b] for _, b in edges]
-    size = len(nodes)
-    matrix = coo_array((np.ones(len(edges)), (above, below)), shape=(size, size))
-    count, group = connected_components(matrix, directed=True, connection="strong")
-    depth = [0] * count
-    for _ in range(count):
-        for a, b in zip(above, below, strict=True):
-            if group[a] != group[b]:
-                depth[group[b]] = max(depth[group[b]], depth[group[a]] + 1)
-    layers: list[list[int]] = [[] for _ in range(max(depth) + 1)]
-    for node in sorted(nodes, key=lambda node: (group[position[node]], node)):
-        layers[depth[group[position[node]]]].append(node)
-    return layers
+    nodes = tuple(sorted({node for edge in edges for node in edge}))
+    layers = PriorityGraph(-1, nodes, dict.fromkeys(edges, 0)).layers
+    return [[node for component in layer for node in component] for layer in layers]
 
 
 def _places(layers: list[list[int]], edges: Sequence[Edge]) -> dict[int, Place]:

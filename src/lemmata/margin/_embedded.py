@@ -30,10 +30,12 @@ def embedded_max_margin(
     rows = np.stack(
         [np.outer(embeddings[a] - embeddings[b], embeddings[q]).ravel() for q, (a, b) in index]
     )
-    farkas = _farkas(rows)
+    scale = float(np.linalg.norm(rows, axis=1).max()) or 1.0
+    farkas = _farkas(rows / scale)
     if farkas is not None:
         return MaxMargin(Status.INFEASIBLE, None, multipliers=_by_query(index, farkas))
-    solution, multipliers = _solve(rows)
+    point, multipliers = _solve(rows / scale)
+    solution, multipliers = _stretch(point / scale, rows), multipliers / scale**2
     bound = distance_bound(solution, multipliers, rows)
     return MaxMargin(
         Status.SOLVED,
@@ -49,8 +51,10 @@ def _farkas(rows: Float[np.ndarray, "constraints variables"]) -> np.ndarray | No
     The least-squares problem |A^T y|^2 + (sum y - 1)^2 has residual 0 iff such a y exists;
     otherwise its residual r gives the separating direction, with margin |r|^2 > 0.
     """
-    scale = float(np.linalg.norm(rows, axis=1).max())
-    stacked = np.vstack([rows.T / scale, np.ones(len(rows))])
+    empty = np.flatnonzero(~rows.any(axis=1))
+    if len(empty):
+        return np.eye(len(rows))[empty[0]]
+    stacked = np.vstack([rows.T, np.ones(len(rows))])
     target = np.append(np.zeros(rows.shape[1]), 1.0)
     y, residual = nnls(stacked, target)
     return y / y.sum() if residual < 1e-10 else None
@@ -59,7 +63,7 @@ def _farkas(rows: Float[np.ndarray, "constraints variables"]) -> np.ndarray | No
 def _solve(
     rows: Float[np.ndarray, "constraints variables"],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A feasible w and multipliers y >= 0, from the dual active-set method."""
+    """An optimal w up to rounding and multipliers y >= 0, from the dual active-set method."""
     count, variables = rows.shape
     point, _, _, info = daqp.solve(
         np.eye(variables),
@@ -70,12 +74,25 @@ def _solve(
         np.zeros(count, dtype=c_int),
     )
     multipliers = np.maximum(-np.asarray(info["lam"]), 0.0)
-    point = np.asarray(point)
+    return np.asarray(point), multipliers
+
+
+def _stretch(
+    point: Float[np.ndarray, "variables"], rows: Float[np.ndarray, "constraints variables"]
+) -> Float[np.ndarray, "variables"]:
+    """Scale a point with positive margins until every margin is at least 1 after rounding.
+
+    A point whose margins are not positive is returned as it is; no bound will certify it.
+    """
     margin = (rows @ point).min()
+    if margin <= 0:
+        return point
+    extra = np.finfo(float).eps
     feasible = point / margin
     while (rows @ feasible).min() < 1:
-        feasible = feasible * (1 + 2**-52)
-    return feasible, multipliers
+        feasible = point / margin * (1 + extra)
+        extra *= 2
+    return feasible
 
 
 def _by_query(

@@ -48,7 +48,7 @@ def read_embeddings(path: Path) -> Embeddings:
         raise InputError(f"{path}: {error.strerror or error}") from error
     except InputError:
         raise
-    except ValueError as error:
+    except (ValueError, EOFError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as a matrix ({error})") from error
     return as_matrix(matrix, str(path))
 
@@ -56,8 +56,11 @@ def read_embeddings(path: Path) -> Embeddings:
 def as_matrix(rows: object, where: str) -> Embeddings:
     """A finite float matrix, or a sentence that says what is wrong with it."""
     try:
-        matrix = np.asarray(rows, dtype=float)
-    except (TypeError, ValueError) as error:
+        given = np.asarray(rows)
+        if given.dtype.kind not in "biuf":
+            given = np.asarray(given.tolist(), dtype=float)
+        matrix = given.astype(float)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"{where}: expected rows of numbers, all of the same length ({error})"
         ) from error

@@ -37,9 +37,14 @@ class PriorityGraph:
         """All (winner, loser) pairs, sorted."""
         return sorted(self.evidence)
 
-    @cached_property
+    @property
     def components(self) -> list[list[int]]:
         """Strongly connected components, the winning ones first."""
+        return [component for layer in self.layers for component in layer]
+
+    @cached_property
+    def layers(self) -> list[list[list[int]]]:
+        """The components by the length of the longest chain above them."""
         # Imported here because it would double the time that `lemmata list` takes.
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
@@ -57,8 +62,10 @@ class PriorityGraph:
         for token, component in zip(self.nodes, label, strict=True):
             members[component].append(token)
         depth = _depths(count, {(label[a], label[b]) for a, b in zip(winners, losers, strict=True)})
-        order = sorted(range(count), key=lambda c: (depth[c], min(members[c])))
-        return [sorted(members[component]) for component in order]
+        layers: list[list[list[int]]] = [[] for _ in range(max(depth) + 1)]
+        for component, tokens in enumerate(members):
+            layers[depth[component]].append(sorted(tokens))
+        return [sorted(layer) for layer in layers]
 
     @property
     def acyclic(self) -> bool:

@@ -117,11 +117,15 @@ def _read_instance(entry: Any, where: str) -> Instance:
     weights = entry.get("initial_weights")
     if embeddings is not None:
         embeddings = as_matrix(embeddings, f"{where}, embeddings")
+    data = TokenData.from_samples(rows, _vocabulary(rows, embeddings, where))
     if weights is not None:
         weights = as_matrix(weights, f"{where}, initial_weights")
-        if weights.shape[0] != weights.shape[1]:
-            raise InputError(f"{where}, initial_weights: must be square; got {weights.shape}")
-    data = TokenData.from_samples(rows, _vocabulary(rows, embeddings, where))
+        dimension = data.size if embeddings is None else embeddings.shape[1]
+        if weights.shape != (dimension, dimension):
+            raise InputError(
+                f"{where}, initial_weights: expected a square matrix of {dimension} rows, the "
+                f"dimension of the embeddings; got shape {weights.shape}"
+            )
     return Instance(data, embeddings, weights)
 
 
@@ -173,7 +177,7 @@ def _tokens(rows: list[Row]) -> Iterable[Token]:
 def _parse(text: str, where: str) -> Any:
     try:
         return json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not valid JSON ({error})") from error
 
 

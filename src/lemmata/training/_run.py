@@ -100,12 +100,13 @@ def run(
     parts = [jax.tree.map(lambda leaf, at=at: np.asarray(leaf)[at], dynamics) for at in members]
     stop: list[bool] = []
 
-    def work(part: AbstractDynamics[StateT]) -> tuple[dict[str, np.ndarray], StateT]:
-        return _run_group(part, steps, store, progress, stop)
+    def work(group: int) -> tuple[dict[str, np.ndarray], StateT]:
+        real = min(size, count - group * size)
+        return _run_group(parts[group], steps, store, lambda done: progress(done * real), stop)
 
     with ThreadPoolExecutor(min(os.cpu_count() or 1, groups)) as pool:
         try:
-            done = list(pool.map(work, parts))
+            done = list(pool.map(work, range(groups)))
         except BaseException:
             stop.append(True)
             raise
@@ -125,14 +126,13 @@ def _run_group(
 ) -> tuple[dict[str, np.ndarray], StateT]:
     points = _points(steps)
     keep = np.isin(points, steps)
-    size = len(jax.tree.leaves(dynamics)[0])
     key = fingerprint(_describe(dynamics, steps)) if store else ""
     state = _start(dynamics)
     saved = store.load(key) if store else None
     position, series = 0, {}
     if saved is not None:
         position, state, series = _thaw(saved, state)
-        progress(size * int(points[position - 1]))
+        progress(int(points[position - 1]))
     while position < len(points):
         if stop:
             raise KeyboardInterrupt
@@ -150,7 +150,7 @@ def _run_group(
         position += len(chunk)
         if store:
             store.save(key, _freeze(position, state, series))
-        progress(size * int(chunk[-1] - before))
+        progress(int(chunk[-1] - before))
     return series, jax.tree.map(np.asarray, state)
 
 

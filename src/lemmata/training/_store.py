@@ -6,9 +6,10 @@ covers the package's own source, so that a result never outlives the code that m
 
 import hashlib
 import json
-import tempfile
+import zlib
 from functools import cache
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -18,6 +19,21 @@ import numpy as np
 from lemmata._files import make_folder, write_whole
 
 Arrays = dict[str, np.ndarray]
+
+_NAMES = "names of all arrays"
+
+_DAMAGE = (
+    AttributeError,
+    BadZipFile,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    OSError,
+    TypeError,
+    ValueError,
+    zlib.error,
+)
+"""What a damaged archive can raise when it is read; such a file counts as absent."""
 
 
 @cache
@@ -40,18 +56,19 @@ def fingerprint(experiment: Any) -> str:
 
 def _feed(digest: Any, value: Any) -> None:
     if isinstance(value, np.ndarray):
-        digest.update(f"{value.dtype}{value.shape}".encode())
+        digest.update(f"array {value.dtype} {value.shape};".encode())
         digest.update(np.ascontiguousarray(value).tobytes())
     elif isinstance(value, dict):
+        digest.update(f"{{{len(value)}}}".encode())
         for key in sorted(value):
-            digest.update(f"{key}:".encode())
+            _feed(digest, key)
             _feed(digest, value[key])
     elif isinstance(value, list | tuple):
         digest.update(f"[{len(value)}]".encode())
         for item in value:
             _feed(digest, item)
     else:
-        digest.update(json.dumps(value).encode())
+        digest.update(f"{json.dumps(value)};".encode())
 
 
 class Store:
@@ -62,16 +79,18 @@ class Store:
 
     def save(self, key: str, arrays: Arrays) -> None:
         """Replace what is stored under the key."""
-        with tempfile.SpooledTemporaryFile(max_size=1 << 28) as buffer:
-            np.savez(buffer, allow_pickle=False, **arrays)  # pyright: ignore[reportArgumentType]
-            buffer.seek(0)
-            write_whole(self.folder / f"{key}.npz", buffer.read())
+        buffer = BytesIO()
+        named: dict[str, Any] = arrays | {_NAMES: np.array(sorted(arrays))}
+        np.savez(buffer, allow_pickle=False, **named)
+        write_whole(self.folder / f"{key}.npz", buffer.getvalue())
 
     def load(self, key: str) -> Arrays | None:
         """What is stored under the key; None if there is nothing, or nothing readable."""
         path = self.folder / f"{key}.npz"
+        if not path.exists():
+            return None
         try:
-            with np.load(path, allow_pickle=False) as archive:
-                return {name: archive[name] for name in archive.files}
-        except (FileNotFoundError, BadZipFile, ValueError, EOFError):
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+                return {str(name): archive[str(name)] for name in archive[_NAMES]}
+        except _DAMAGE:
             return None

@@ -44,10 +44,11 @@ class Realizable:
     def draw(self, generator: np.random.Generator) -> TokenData:
         """One dataset."""
         K = self.vocabulary
-        if not 1 <= self.cycles <= K or self.longest < 2 or K < 2:
+        sizes_fit = K >= 2 and 1 <= self.cycles <= K and self.longest >= 2
+        if not (sizes_fit and 0 <= self.reflect <= 1 and min(self.depth, self.copies) >= 0):
             raise InputError(
-                f"cannot draw {self}: need at least 2 tokens, 1 to |V| cycles and "
-                "sentences of at least 2 tokens"
+                f"cannot draw {self}: need at least 2 tokens, 1 to |V| cycles, sentences of at "
+                "least 2 tokens, a probability, and no negative depth or number of copies"
             )
         following, before = _permutation(K, self.cycles, generator)
         optimal = [_ancestor(q, before, self._depth(generator)) for q in range(K)]
