@@ -89,8 +89,11 @@ def claim(
 
 
 def rounding(steps: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """The rounding error of a sum of ``steps`` terms that adds up to ``size``."""
-    return (np.asarray(steps, dtype=float) + 10) * np.finfo(float).eps * np.abs(size)
+    """The rounding error of the norm of a matrix that ``steps`` updates brought to ``size``.
+
+    Each update rounds once, and a norm adds up some hundred squares.
+    """
+    return (np.asarray(steps, dtype=float) + 100) * np.finfo(float).eps * np.abs(size)
 
 
 def in_stage_1(evidence: Trained, part: str, measured: Any, bound: Any, **how: Any) -> Judgement:
