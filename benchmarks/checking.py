@@ -1,19 +1,25 @@
-"""Checking: all claims of a paper against one plain training run."""
+"""Checking: all claims of a paper on many datasets against one."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from benchmarks._rows import Row, timed
-from benchmarks.training import Seconds
-from lemmata.claims import Bench, check
+from lemmata.claims import Bench, Verdict, check
 from lemmata.papers import papers
+from lemmata.papers.convergence.setting import Dataset
+from lemmata.tokens import Instance
 
 
-def all_claims(seed: int, training: Seconds) -> Row:
-    """Every claim on a fresh bench, which trains more than the one batch compared with."""
-    claims = papers()["convergence"].claims
-    bench = Bench(seed=seed)
-    seconds, verdicts = timed(lambda: [check(claim, bench) for claim in claims])
+def all_claims(datasets: Sequence[Dataset]) -> Row:
+    """Every claim, everything trained for it included, each on a fresh bench."""
+    one, _ = timed(lambda: _verdicts(datasets[:1]))
+    many, verdicts = timed(lambda: _verdicts(datasets))
     count = Counter(verdict.status.value for verdict in verdicts)
     note = ", ".join(f"{number} {status}" for status, number in sorted(count.items()))
-    many = f"{training.datasets} datasets, warm"
-    return Row(many, training.warm_all, f"all {len(claims)} claims checked", seconds, note)
+    names = (f"{len(verdicts)} claims, one dataset", f"{len(datasets)} datasets")
+    return Row(names[0], one, names[1], many, note)
+
+
+def _verdicts(datasets: Sequence[Dataset]) -> list[Verdict]:
+    bench = Bench(instances=[Instance(dataset.data) for dataset in datasets])
+    return [check(claim, bench) for claim in papers()["convergence"].claims]

@@ -70,7 +70,11 @@ class Claim:
 
 
 def claims_of(modules: Iterable[ModuleType]) -> tuple[Claim, ...]:
-    """All claims defined in the modules, in order of appearance."""
-    return tuple(
-        value for module in modules for value in vars(module).values() if isinstance(value, Claim)
-    )
+    """All claims of the modules, in order of appearance; one that is imported counts once."""
+    found = {
+        value.name: value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, Claim)
+    }
+    return tuple(found.values())

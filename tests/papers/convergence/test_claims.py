@@ -1,5 +1,8 @@
 """Every claim on its default experiment, and on small data whose verdicts are known by hand."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from lemmata.claims import Bench, Status, Verdict, check
@@ -52,6 +55,12 @@ def test_default_verdicts(bench: Bench, name: str):
     assert verdict.control is Status.FAILS, "the check cannot fail"
     if verdict.status is Status.FAILS:
         assert verdict.witness
+
+
+def test_the_documentation_lists_every_claim():
+    page = Path(__file__).parents[3] / "docs" / "convergence.md"
+    listed = set(re.findall(r"^\|[^|]*\| `([^`]+)` \|", page.read_text(), re.MULTILINE))
+    assert {name.removeprefix("convergence/") for name in CLAIMS} <= listed
 
 
 def on(sentences: list[str], name: str, **options) -> Verdict:

@@ -339,10 +339,10 @@ def equation_7(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
     """‖W(t+1)‖² = ‖W(t)‖² + 2η₀⟨W(t), −g/‖g‖⟩ + η₀² along the run."""
     norm, along = evidence.stage1("norm"), evidence.stage1("descent_on_weights")
     eta = evidence.eta0 * (1.001 if sharpened else 1)
-    return [_replay("update", norm, along, eta, evidence.steps1, evidence.names)]
+    return [replay("update", norm, along, eta, evidence.steps1, evidence.names)]
 
 
-def _replay(
+def replay(
     part: str,
     norm: np.ndarray,
     along: np.ndarray,

@@ -21,7 +21,7 @@ from lemmata.papers.convergence.claims._terms import (
     later,
     rounding,
 )
-from lemmata.papers.convergence.claims.stage1 import AT_POINTS, _replay
+from lemmata.papers.convergence.claims.stage1 import AT_POINTS, equation_7, replay
 from lemmata.papers.convergence.experiments import (
     LARGE_STEPS,
     RANDOM_POINTS,
@@ -575,7 +575,32 @@ def equation_10(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
     """‖W(t+1)‖² = ‖W(t)‖² + 2η⟨W(t), −g/‖g‖⟩ + η² along the run."""
     norm, along = evidence.stage2("norm"), evidence.stage2("descent_on_weights")
     eta = evidence.eta * (1.001 if sharpened else 1)
-    return [_replay("update", norm, along, eta, evidence.steps2, evidence.names)]
+    return [replay("update", norm, along, eta, evidence.steps2, evidence.names)]
+
+
+@claim(
+    "algorithm-1",
+    "Section 4.2, Algorithm 1",
+    "Both stages start at zero and move by η₀ and by η against their gradients.",
+    assumes=(SINGLE_VALUED, CHOICE, ZERO_START),
+    on=TRAINING,
+    sharpened="by 1.001 η₀ and 1.001 η",
+)
+def algorithm_1(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+    """The starts, and the two update rules as in Eqs. (7) and (10)."""
+    return [
+        _at_zero(evidence, "start of W_ov", evidence.stage1("norm"), evidence.steps1),
+        _at_zero(evidence, "start of W_kq", evidence.stage2("norm"), evidence.steps2),
+        *equation_7.check(evidence, sharpened),
+        *equation_10.check(evidence, sharpened),
+    ]
+
+
+def _at_zero(e: Trained, part: str, norm: np.ndarray, steps: np.ndarray) -> Judgement:
+    """The norm at step 0."""
+    start = np.where(steps[None, :] == 0, norm, 0.0)
+    zero = np.zeros_like(start)
+    return equal(part, start, zero, steps=steps, names=e.names, tolerance=0.0)
 
 
 @claim(

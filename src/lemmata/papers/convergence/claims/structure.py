@@ -320,7 +320,7 @@ def equation_2(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
 
 @claim(
     "equation-3",
-    "Section 5.2, Eq. (3), (12)",
+    "Section 5.2, Eq. (3)",
     "W_kq*, the least-norm W under which every optimal token beats the others by 1, exists and is "
     "unique.",
     assumes=(SINGLE_VALUED, ORDERS, ASSUMPTION_2),
@@ -329,6 +329,23 @@ def equation_2(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
 )
 def equation_3(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
     """The multipliers of every solution checked exactly; they also prove uniqueness."""
+    return [_certified(evidence, sharpened)]
+
+
+@claim(
+    "equation-12",
+    "Appendix C.4, Eq. (12)",
+    "Eq. (3) again, with the statement that its minimum is unique.",
+    assumes=(SINGLE_VALUED, ORDERS, ASSUMPTION_2),
+    on=STRUCTURES,
+    sharpened="a margin of 1 + 1/1000 is reached with the same norm",
+)
+def equation_12(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """A strictly convex program has one minimum, and the multipliers show that this is it."""
+    return [_certified(evidence, sharpened)]
+
+
+def _certified(evidence: Structures, sharpened: bool) -> Judgement:
     from lemmata.margin import check_optimality
 
     def faults():
@@ -343,7 +360,7 @@ def equation_3(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
                 except ArithmeticError as error:
                     yield str(error), witness(dataset, query=dataset.data.name(query))
 
-    return [_first("certificate", faults(), "every solution is certified in rational numbers")]
+    return _first("certificate", faults(), "every solution is certified in rational numbers")
 
 
 @claim(
