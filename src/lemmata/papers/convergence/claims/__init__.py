@@ -1,11 +1,19 @@
 """Every numbered statement of the paper as a check, and our own findings beside them.
 
-``structure`` has Section 4 and the max-margin programs, ``stage1`` Section 5.1 and Appendix B,
-``stage2`` Sections 5.2 and 5.3 and Appendix C, ``generalization`` Section 6 and Appendix D, and
-``own`` what the paper does not say.
+``structure`` has Section 4.1, ``programs`` the loss and the max-margin programs, ``stage1`` Section
+5.1 and Appendix B, ``theorems`` Sections 5.2 and 5.3, ``stage2`` Algorithm 1 and Appendix C,
+``generalization`` Section 6 and Appendix D, and ``own`` what the paper does not say.
 """
 
 from lemmata.claims import claims_of
-from lemmata.papers.convergence.claims import generalization, own, stage1, stage2, structure
+from lemmata.papers.convergence.claims import (
+    generalization,
+    own,
+    programs,
+    stage1,
+    stage2,
+    structure,
+    theorems,
+)
 
-CLAIMS = claims_of([structure, stage1, stage2, generalization, own])
+CLAIMS = claims_of([structure, programs, stage1, theorems, stage2, generalization, own])
