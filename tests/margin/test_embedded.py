@@ -120,11 +120,14 @@ def test_a_hundred_random_programs_all_end():
         assert found.status in {Status.SOLVED, Status.INFEASIBLE}
 
 
-def test_nearly_equal_embeddings_are_told_apart():
-    E = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1e-5]])
-    found = solve({0: [(2, 0)], 1: [(1, 0)]}, E)
-    expected = exact_solution({0: [(2, 0)], 1: [(1, 0)]}, E)
-    np.testing.assert_allclose(found.weights.ravel(), np.array(expected, dtype=float), rtol=1e-6)
+@pytest.mark.parametrize("difference", [1e-3, 1e-5, 1e-6, 1e-7])
+def test_nearly_equal_embeddings_are_told_apart(difference):
+    E = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, difference]])
+    facts = {0: [(2, 0), (1, 0)], 1: [(0, 2), (1, 0)]}
+    expected = np.array(exact_solution(facts, E), dtype=float).reshape(2, 2)
+    found = solve(facts, E)
+    np.testing.assert_allclose(found.weights, expected, rtol=0, atol=1e-6 * found.norm)
+    assert found.error_bound < 1e-4 * found.norm
 
 
 def assert_farkas(found: MaxMargin, embeddings: np.ndarray) -> None:

@@ -40,3 +40,15 @@ def shortest_cycle(nodes: Iterable[int], edges: Iterable[Edge]) -> int | None:
             if edges.issuperset(pairwise((*ring, ring[0]))):
                 return length
     return None
+
+
+def chain_above(component: frozenset[int], nodes: Iterable[int], edges: Iterable[Edge]) -> int:
+    """The number of other components on a longest chain that ends in this one."""
+    nodes, edges = list(nodes), list(edges)
+    reach = closure(nodes, edges)
+    above = [
+        other
+        for other in components(nodes, edges)
+        if other != component and any((a, b) in reach for a in other for b in component)
+    ]
+    return max((1 + chain_above(other, nodes, edges) for other in above), default=0)

@@ -1,6 +1,6 @@
 """Priority graphs against the transitive closure."""
 
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import pytest
 from hypothesis import given
@@ -38,6 +38,22 @@ def test_winning_components_come_first(drawn):
     size, edges = drawn
     rank = {x: i for i, c in enumerate(graph_of(size, edges).components) for x in c}
     assert all(rank[a] <= rank[b] for a, b in graphs.closure(range(size), edges))
+
+
+@given(EDGES)
+def test_layers_count_the_longest_chain_above(drawn):
+    size, edges = drawn
+    layers = graph_of(size, edges).layers
+    for depth, layer in enumerate(layers):
+        for component in layer:
+            assert depth == graphs.chain_above(frozenset(component), range(size), edges)
+    assert all(layers)
+
+
+def test_a_long_chain_and_a_short_one_to_the_same_loser():
+    for a, b, c, d, e in permutations(range(5)):
+        layers = graph_of(5, {(a, b), (b, c), (c, e), (d, e)}).layers
+        assert layers == [sorted([[a], [d]]), [[b]], [[c]], [[e]]]
 
 
 @given(EDGES)

@@ -73,13 +73,14 @@ def test_a_file_of_another_kind_is_nothing(tmp_path, content):
     assert Store(tmp_path).load("key") is None
 
 
-def test_a_damaged_byte_gives_nothing_or_the_same(tmp_path):
+@pytest.mark.parametrize("flip", [0x01, 0x20, 0xFF])
+def test_a_damaged_byte_gives_nothing_or_the_same(tmp_path, flip):
     store = Store(tmp_path)
     store.save("key", ARRAYS)
     path = tmp_path / "key.npz"
     whole = path.read_bytes()
     for at in range(len(whole)):
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ flip]) + whole[at + 1 :])
         found = store.load("key")
         if found is not None:
             assert_same(found)

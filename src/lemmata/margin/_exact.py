@@ -55,6 +55,9 @@ def _separate(
     edges: tuple[Edge, ...], weight: tuple[int, ...]
 ) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
     """Solve for nodes 0, 1, ...; the same small graphs come up again and again."""
+    winners, losers = ({edge[side] for edge in edges} for side in (0, 1))
+    if len(winners) == 1 and not winners & losers:
+        return _star(edges, weight)
     nodes = list(range(len(weight)))
     values = _heights(nodes, edges)
     blocks = _connected(nodes, _tight(values, edges))
@@ -75,6 +78,16 @@ def _separate(
         if settled:
             zero = Fraction(0)
             return tuple(values.values()), tuple(flow.get(edge, zero) for edge in edges)
+
+
+def _star(
+    edges: tuple[Edge, ...], weight: tuple[int, ...]
+) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+    """One winner: every edge is tight, so its losers share a value and the mean is zero."""
+    winner = edges[0][0]
+    low = Fraction(-weight[winner], sum(weight))
+    values = tuple(low + (node == winner) for node in range(len(weight)))
+    return values, tuple(-weight[loser] * low for _, loser in edges)
 
 
 def _heights(nodes: list[int], edges: Sequence[Edge]) -> dict[int, Fraction]:

@@ -284,6 +284,9 @@ def test_problems_that_only_the_paper_knows():
     assert codes(skew) == {"embeddings_not_orthonormal"}
     assert "by 3" in skew.broken("embeddings_not_orthonormal")[0].message
     assert not skew.orthonormal
+    started = Dataset("started", example_1().data, np.eye(4), np.ones((4, 4)))
+    assert codes(started) == {"initial_weights_not_zero"}
+    assert codes(Dataset("zero", example_1().data, np.eye(4), np.zeros((4, 4)))) == set()
     assert example_1().orthonormal
 
 

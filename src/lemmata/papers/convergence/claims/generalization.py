@@ -10,11 +10,12 @@ from lemmata.claims import Bench, Judgement, Status, fact
 from lemmata.papers.convergence import theory
 from lemmata.papers.convergence.claims._terms import (
     ASSUMPTION_2,
+    CHOICE,
     COLLOCATION,
     ORDERS,
     PREFIXES,
     REALIZABLE,
-    STAGE_2,
+    ZERO_START,
     claim,
     in_stage_2,
 )
@@ -178,12 +179,15 @@ def _predictions(run: "TwoStageRun", sharpened: bool) -> Judgement:
     "Section 6",
     "There is C₀ > 0 with (x_* − x₀)ᵀW_kq(t)x_q ≥ C₀t and (x₀ − x)ᵀW_kq(t)x_q ≥ C₀t; an input of a "
     "non-comparable x₀ and non-optimal tokens is predicted as n(x₀).",
-    assumes=STAGE_2,
+    assumes=(*REALIZABLE, ASSUMPTION_2, CHOICE, ZERO_START),
     on=TRAINING,
     sharpened="C₀ = η, and the prediction is n(x_q)",
 )
 def theorem_3(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
-    """C₀ is the smallest slope in the second half of the run; one copy of each token."""
+    """C₀ is the smallest slope in the second half of the run; one copy of each token.
+
+    As printed it does not ask for Assumption 3, although Theorem 1, which it rests on, does.
+    """
     steps = np.maximum(evidence.steps2, 1)
     late = evidence.steps2 >= evidence.steps2[-1] / 2
     bound = np.where(late, evidence.eta * sharpened, np.nan)

@@ -84,7 +84,7 @@ def _loss_rate(e: Trained, sharpened: bool) -> Judgement:
     "Section 5.1",
     "For t ≥ 2: tη₀/(2‖W_ov*‖) ≤ ‖W_ov(t)‖ ≤ tη₀, cos(W_ov(t), W_ov*) ≥ 1 − 5‖W_ov*‖³ log(2|V|) "
     "log t/(tη₀), and L₀ = O(exp(−η₀t/(4‖W_ov*‖))).",
-    assumes=STAGE_1,
+    assumes=(*STAGE_1, ORDERS),
     on=TRAINING,
     sharpened="‖W_ov(t)‖ ≥ 1.01 tη₀, the cosine exceeds 1, the loss falls twice as fast as it does",
 )

@@ -86,7 +86,7 @@ def _analyze(dataset: Dataset) -> dict[str, Any]:
             for query in orders.graphs
         },
         "max_margin": _margin(dataset, dataset.attention_margin),
-        "max_margin_ov": _margin(dataset, dataset.value_margin),
+        "max_margin_ov": _summary(dataset.value_margin),
         "cyclic_correction": None,
     }
 
@@ -95,9 +95,8 @@ def _codes(problems: list[Problem]) -> list[str]:
     return list(dict.fromkeys(problem.code for problem in problems))
 
 
-def _margin(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
-    words = dataset.data.vocabulary
-    answer: dict[str, Any] = {
+def _summary(solution: MaxMargin) -> dict[str, Any]:
+    return {
         "status": solution.status.value,
         "norm": solution.norm,
         "norm_squared_exact": None
@@ -105,6 +104,12 @@ def _margin(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
         else str(solution.norm_squared_exact),
         "error_bound": None if solution.status is Status.INFEASIBLE else solution.error_bound,
     }
+
+
+def _margin(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
+    """The solution with its entries, and the multipliers that certify it."""
+    words = dataset.data.vocabulary
+    answer = _summary(solution)
     certificate = [
         {"query": words[q], "winner": words[a], "loser": words[b], "multiplier": str(value)}
         for q, table in solution.multipliers.items()
