@@ -30,12 +30,11 @@ def embedded_max_margin(
     rows = np.stack(
         [np.outer(embeddings[a] - embeddings[b], embeddings[q]).ravel() for q, (a, b) in index]
     )
-    scale = float(np.linalg.norm(rows, axis=1).max()) or 1.0
-    farkas = _farkas(rows / scale)
+    farkas = _farkas(rows)
     if farkas is not None:
         return MaxMargin(Status.INFEASIBLE, None, multipliers=_by_query(index, farkas))
-    point, multipliers = _solve(rows / scale)
-    solution, multipliers = _stretch(point / scale, rows), multipliers / scale**2
+    point, multipliers = _solve(rows)
+    solution = _stretch(point, rows)
     bound = distance_bound(solution, multipliers, rows)
     return MaxMargin(
         Status.SOLVED,
@@ -48,33 +47,42 @@ def embedded_max_margin(
 def _farkas(rows: Float[np.ndarray, "constraints variables"]) -> np.ndarray | None:
     """y >= 0 with A^T y = 0 and sum 1, or None if the constraints can be met.
 
-    The least-squares problem |A^T y|^2 + (sum y - 1)^2 has residual 0 iff such a y exists;
-    otherwise its residual r gives the separating direction, with margin |r|^2 > 0.
+    With the constraints scaled to length 1, the least-squares problem |A^T y|^2 + (sum y - 1)^2
+    has residual 0 iff such a y exists; otherwise the residual is a separating direction.
     """
-    empty = np.flatnonzero(~rows.any(axis=1))
+    lengths = np.linalg.norm(rows, axis=1)
+    empty = np.flatnonzero(lengths == 0)
     if len(empty):
         return np.eye(len(rows))[empty[0]]
-    stacked = np.vstack([rows.T, np.ones(len(rows))])
+    stacked = np.vstack([(rows / lengths[:, None]).T, np.ones(len(rows))])
     target = np.append(np.zeros(rows.shape[1]), 1.0)
-    y, residual = nnls(stacked, target)
+    shares, residual = nnls(stacked, target)
+    y = shares / lengths
     return y / y.sum() if residual < 1e-10 else None
 
 
 def _solve(
     rows: Float[np.ndarray, "constraints variables"],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """An optimal w up to rounding and multipliers y >= 0, from the dual active-set method."""
+    """An optimal w up to rounding and multipliers y >= 0, from the dual active-set method.
+
+    It sees constraints of length 1 and a solution of about that size, whatever the embeddings.
+    """
     count, variables = rows.shape
+    lengths = np.linalg.norm(rows, axis=1)
+    size = (1 / lengths).max()
     point, _, _, info = daqp.solve(
         np.eye(variables),
         np.zeros(variables),
-        np.ascontiguousarray(rows),
+        np.ascontiguousarray(rows / lengths[:, None]),
         np.full(count, 1e30),
-        np.ones(count),
+        1 / lengths / size,
         np.zeros(count, dtype=c_int),
+        primal_tol=1e-13,
+        eps_prox=0.0,
     )
-    multipliers = np.maximum(-np.asarray(info["lam"]), 0.0)
-    return np.asarray(point), multipliers
+    multipliers = np.maximum(-np.asarray(info["lam"]), 0.0) * size / lengths
+    return np.asarray(point) * size, multipliers
 
 
 def _stretch(
