@@ -130,6 +130,18 @@ def test_nearly_equal_embeddings_are_told_apart(difference):
     assert found.error_bound < 1e-4 * found.norm
 
 
+@pytest.mark.parametrize("difference", [1e-3, 1e-4, 1e-5, 1e-6])
+def test_a_solved_program_has_a_certificate_that_says_something(difference):
+    # e_0 > e_1 > e_2 with e_0 and e_2 almost equal: two constraints that nearly contradict
+    E = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, difference]])
+    facts = {0: [(0, 1), (1, 2)]}
+    found = solve(facts, E)
+    assert exact_solution(facts, E) is not None
+    assert found.status is not Status.INFEASIBLE
+    if found.status is Status.SOLVED:
+        assert found.error_bound < 1e-2 * found.norm
+
+
 def assert_farkas(found: MaxMargin, embeddings: np.ndarray) -> None:
     total = np.zeros((embeddings.shape[1],) * 2)
     weight = 0.0

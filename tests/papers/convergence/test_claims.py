@@ -7,6 +7,7 @@ import pytest
 
 from lemmata.claims import Bench, Status, Verdict, check
 from lemmata.papers import papers
+from lemmata.papers.convergence.experiments import PAPER_RUN
 from lemmata.tokens import Instance, TokenData
 
 CLAIMS = {claim.name: claim for claim in papers()["convergence"].claims}
@@ -55,6 +56,11 @@ def test_default_verdicts(bench: Bench, name: str):
     assert verdict.control is Status.FAILS, "the check cannot fail"
     if verdict.status is Status.FAILS:
         assert verdict.witness
+
+
+def test_figure_2_looks_at_the_hundred_random_datasets(bench: Bench):
+    names = [dataset.name for dataset in bench.evidence(PAPER_RUN).datasets]
+    assert names == [f"realizable-20-0.{i}" for i in range(100)]
 
 
 def test_the_documentation_lists_every_claim():

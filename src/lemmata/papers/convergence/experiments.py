@@ -229,10 +229,7 @@ def _training(bench: Bench) -> Trained:
 
 def _paper_run(bench: Bench) -> "TwoStageRun":
     run = bench.evidence(TRAINING).trained
-    random = [
-        i for i, d in enumerate(run.datasets) if d.name.startswith(f"realizable-{bench.seed}")
-    ]
-    return run.select(random[-100:])
+    return run.select(range(len(run.datasets) - 100, len(run.datasets)))
 
 
 def _example(bench: Bench) -> Trained:
