@@ -7,6 +7,7 @@ from oracles.golden import GOLDEN, Case, cases
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_dtype_promotion", "strict")
+jax.config.update("jax_numpy_rank_promotion", "raise")
 
 settings.register_profile("lemmata", derandomize=True, deadline=None, database=None)
 settings.load_profile("lemmata")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from jaxtyping import Array, Float
 
-from lemmata.training import AbstractDynamics, Recording, Store, every, pad_and_stack, run
+from lemmata.training import AbstractDynamics, Recording, Store, every, run
 
 
 class Counting(AbstractDynamics[jax.Array]):
@@ -164,19 +164,8 @@ def test_columns_are_found_by_step():
             found.at(step)
 
 
-def test_recordings_are_taken_apart_and_put_together():
+def test_recordings_are_taken_apart():
     found = run(counting(4), every(5))
     chosen = found.select(np.array([3, 1]))
     np.testing.assert_array_equal(chosen.series["value"], found.series["value"][[3, 1]])
     np.testing.assert_array_equal(chosen.final, [23, 11])
-    both = found.select(np.array([0, 1])).join(found.select(np.array([2, 3])))
-    assert_same_bits(both, found)
-    with pytest.raises(ValueError, match="different steps"):
-        found.join(run(counting(4), every(4)))
-
-
-def test_stacking_pads_with_zeros():
-    stacked = pad_and_stack(np.ones((1, 2, 1)), 2 * np.ones((2, 1, 3)))
-    np.testing.assert_array_equal(
-        stacked, [[[1, 0, 0], [1, 0, 0]], [[2, 2, 2], [0, 0, 0]], [[2, 2, 2], [0, 0, 0]]]
-    )

@@ -88,7 +88,7 @@ def joint_gradient(
     log_miss = inputs.log_frequency + _log_miss(total)
     top = _finite(jnp.maximum(jnp.max(log_scale), jnp.max(log_miss)))
     for_cells = _collect(inputs, slots * jnp.exp(log_scale - top)[:, None])
-    is_label = jnp.arange(values.shape[1]) == inputs.label[:, None]
+    is_label = jnp.arange(values.shape[1])[None, :] == inputs.label[:, None]
     error = jnp.where(is_label, -1.0, wrong_share) * jnp.exp(log_miss - top)[:, None]
     for_values = jnp.exp(masses)[:, :, None] * error[:, None, :]
     for_values = jnp.zeros_like(values).at[inputs.tokens].add(for_values)
@@ -117,7 +117,8 @@ def _wrong_tokens(
     masses: Float[Array, "inputs slots"],
 ) -> tuple[Float[Array, "inputs"], Float[Array, "inputs vocabulary"]]:
     """U, and the softmax over the wrong tokens alone."""
-    wrong = inputs.vocabulary & (jnp.arange(margins.shape[2]) != inputs.label[:, None])
+    wrong = jnp.arange(margins.shape[2])[None, :] != inputs.label[:, None]
+    wrong &= inputs.vocabulary[None, :]
     shifted = jnp.einsum("nd,ndv->nv", jnp.exp(masses), margins)
     shifted = jnp.where(wrong, shifted, -jnp.inf)
     top = _finite(jnp.max(shifted, axis=1, keepdims=True))

@@ -5,7 +5,7 @@ from ctypes import c_int
 
 import daqp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from scipy.optimize import nnls
 
 from lemmata.margin._certificate import distance_bound
@@ -30,12 +30,17 @@ def embedded_max_margin(
     rows = np.stack(
         [np.outer(embeddings[a] - embeddings[b], embeddings[q]).ravel() for q, (a, b) in index]
     )
-    farkas = _farkas(rows)
+    shares, farkas = _farkas(rows)
     if farkas is not None:
         return MaxMargin(Status.INFEASIBLE, None, multipliers=_by_query(index, farkas))
-    point, multipliers = _solve(rows)
-    solution = _stretch(point, rows)
-    bound = distance_bound(solution, multipliers, rows)
+    candidates = [_solve(rows)]
+    candidates += [_polish(rows, active) for active in (candidates[0][1] > 0, shares > 0)]
+    certified = [
+        (distance_bound(stretched, multipliers, rows), stretched, multipliers)
+        for point, multipliers in candidates
+        for stretched in [_stretch(point, rows)]
+    ]
+    bound, solution, multipliers = min(certified, key=lambda found: found[0])
     return MaxMargin(
         Status.SOLVED,
         solution.reshape(dimension, dimension),
@@ -44,21 +49,25 @@ def embedded_max_margin(
     )
 
 
-def _farkas(rows: Float[np.ndarray, "constraints variables"]) -> np.ndarray | None:
+def _farkas(
+    rows: Float[np.ndarray, "constraints variables"],
+) -> tuple[np.ndarray, np.ndarray | None]:
     """y >= 0 with A^T y = 0 and sum 1, or None if the constraints can be met.
 
     With the constraints scaled to length 1, the least-squares problem |A^T y|^2 + (sum y - 1)^2
-    has residual 0 iff such a y exists; otherwise the residual is a separating direction.
+    has residual 0 iff such a y exists; otherwise the residual is a separating direction, and the
+    positive entries of the minimiser, which is returned first, are the active constraints.
     """
     lengths = np.linalg.norm(rows, axis=1)
     empty = np.flatnonzero(lengths == 0)
     if len(empty):
-        return np.eye(len(rows))[empty[0]]
+        alone = np.eye(len(rows))[empty[0]]
+        return alone, alone
     stacked = np.vstack([(rows / lengths[:, None]).T, np.ones(len(rows))])
     target = np.append(np.zeros(rows.shape[1]), 1.0)
     shares, residual = nnls(stacked, target)
     y = shares / lengths
-    return y / y.sum() if residual < 1e-10 else None
+    return shares, (y / y.sum() if residual < 1e-10 else None)
 
 
 def _solve(
@@ -83,6 +92,21 @@ def _solve(
     )
     multipliers = np.maximum(-np.asarray(info["lam"]), 0.0) * size / lengths
     return np.asarray(point) * size, multipliers
+
+
+def _polish(
+    rows: Float[np.ndarray, "constraints variables"], active: Bool[np.ndarray, "constraints"]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The least-norm w with the active margins equal to 1, and its multipliers.
+
+    Least squares on the rows themselves does not square their condition, as a solver that forms
+    A A^T does; it is what tells nearly contradictory constraints apart.
+    """
+    chosen = rows[active]
+    point = np.linalg.lstsq(chosen, np.ones(len(chosen)), rcond=None)[0]
+    multipliers = np.zeros(len(rows))
+    multipliers[active] = np.maximum(np.linalg.lstsq(chosen.T, point, rcond=None)[0], 0.0)
+    return point, multipliers
 
 
 def _stretch(

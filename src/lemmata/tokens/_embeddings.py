@@ -57,8 +57,8 @@ def as_matrix(rows: object, where: str) -> Embeddings:
     """A finite float matrix, or a sentence that says what is wrong with it."""
     try:
         given = np.asarray(rows)
-        if given.dtype.kind not in "biuf":
-            given = np.asarray(given.tolist(), dtype=float)
+        if given.dtype.kind in "USc":
+            raise TypeError("entries are text or complex")
         matrix = given.astype(float)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(

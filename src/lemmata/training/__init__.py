@@ -8,7 +8,6 @@ from lemmata.training._dynamics import JointTraining as JointTraining
 from lemmata.training._dynamics import Rule as Rule
 from lemmata.training._dynamics import TrainingState as TrainingState
 from lemmata.training._run import Recording as Recording
-from lemmata.training._run import pad_and_stack as pad_and_stack
 from lemmata.training._run import run as run
 from lemmata.training._schedule import every as every
 from lemmata.training._schedule import log_spaced as log_spaced

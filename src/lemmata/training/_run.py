@@ -47,31 +47,12 @@ class Recording(Generic[StateT]):
             raise KeyError(f"step {step} was not recorded")
         return column
 
-    def join(self, other: "Recording[StateT]") -> "Recording[StateT]":
-        """Both recordings as one batch; they must have recorded the same steps."""
-        if not np.array_equal(self.steps, other.steps):
-            raise ValueError("the two recordings are of different steps")
-        series = {
-            name: np.concatenate([rows, other.series[name]]) for name, rows in self.series.items()
-        }
-        return Recording(self.steps, series, jax.tree.map(pad_and_stack, self.final, other.final))
-
     def select(self, rows: Int[np.ndarray, "chosen"]) -> "Recording[StateT]":
         """The recording of these instances alone."""
         series = {name: values[rows] for name, values in self.series.items()}
         return Recording(
             self.steps, series, jax.tree.map(lambda leaf: np.asarray(leaf)[rows], self.final)
         )
-
-
-def pad_and_stack(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Concatenate two batches, padding the trailing axes with zeros to a common shape."""
-    shape = [max(a, b) for a, b in zip(first.shape[1:], second.shape[1:], strict=True)]
-    padded = [
-        np.pad(array, [(0, 0), *((0, n - m) for n, m in zip(shape, array.shape[1:], strict=True))])
-        for array in (first, second)
-    ]
-    return np.concatenate(padded)
 
 
 def run(

@@ -30,7 +30,6 @@ from lemmata.training import (
     Store,
     every,
     log_spaced,
-    pad_and_stack,
     record_steps,
     run,
 )
@@ -144,19 +143,6 @@ class TwoStageRun:
             self.stage2.select(rows),
             self.values[rows],
             jax.tree.map(lambda leaf: leaf[rows], self.inputs),
-        )
-
-    def join(self, other: "TwoStageRun") -> "TwoStageRun":
-        """Both runs as one; they must have recorded the same steps."""
-        return TwoStageRun(
-            self.datasets + other.datasets,
-            self.algorithm,
-            np.concatenate([self.rate_ov, other.rate_ov]),
-            np.concatenate([self.rate_kq, other.rate_kq]),
-            self.stage1.join(other.stage1),
-            self.stage2.join(other.stage2),
-            pad_and_stack(self.values, other.values),
-            jax.tree.map(pad_and_stack, self.inputs, other.inputs),
         )
 
     def key_query(self, i: int) -> Float[np.ndarray, "tokens queries"]:
