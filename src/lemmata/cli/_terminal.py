@@ -25,10 +25,8 @@ def answers() -> Console:
 
 
 def print_json(document: Any) -> None:
-    """One JSON document on standard output and nothing else."""
-    from lemmata.report import plain
-
-    json.dump(plain(document), sys.stdout, ensure_ascii=False, allow_nan=False)
+    """One JSON document of plain values on standard output, and nothing else."""
+    json.dump(document, sys.stdout, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
 
 

@@ -30,11 +30,11 @@ def train(
 
     store = Store(make_folder(out) / "runs")
     with progress_bars() as track:
-        answer = room.train(instances, request, store=store, track=track)
+        answer = plain(room.train(instances, request, store=store, track=track))
     if as_json:
         print_json(answer)
     else:
-        _show(plain(answer))
+        _show(answer)
 
 
 def _steps(text: str | None) -> tuple[int, ...] | None:
