@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Assumption, Bench, Claim, Experiment, Judgement, at_least
-from lemmata.papers.convergence.experiments import Trained
+from lemmata.papers.convergence.experiments import Points, Trained
 
 COLLOCATION = Assumption(
     "Assumption 1 (i)",
@@ -98,28 +98,27 @@ def rounding(steps: np.ndarray, size: np.ndarray) -> np.ndarray:
 
 def in_stage_1(evidence: Trained, part: str, measured: Any, bound: Any, **how: Any) -> Judgement:
     """Judge measured >= bound along stage 1."""
-    shape = (len(evidence), len(evidence.steps1))
-    return at_least(
-        part,
-        np.broadcast_to(measured, shape),
-        np.broadcast_to(bound, shape),
-        steps=evidence.steps1,
-        names=evidence.names,
-        **how,
-    )
+    return _along(evidence.steps1, evidence.names, part, measured, bound, how)
 
 
 def in_stage_2(evidence: Trained, part: str, measured: Any, bound: Any, **how: Any) -> Judgement:
     """Judge measured >= bound along stage 2."""
-    shape = (len(evidence), len(evidence.steps2))
-    return at_least(
-        part,
-        np.broadcast_to(measured, shape),
-        np.broadcast_to(bound, shape),
-        steps=evidence.steps2,
-        names=evidence.names,
-        **how,
-    )
+    return _along(evidence.steps2, evidence.names, part, measured, bound, how)
+
+
+def _along(
+    steps: np.ndarray, names: list[str], part: str, measured: Any, bound: Any, how: dict[str, Any]
+) -> Judgement:
+    shape = (len(names), len(steps))
+    left, right = np.broadcast_to(measured, shape), np.broadcast_to(bound, shape)
+    return at_least(part, left, right, steps=steps, names=names, **how)
+
+
+def at_points(
+    judge: Callable[..., Judgement], evidence: Points, part: str, left: Any, right: Any, **how: Any
+) -> Judgement:
+    """Judge the two sides at random points, numbered in the place of t."""
+    return judge(part, left, right, steps=evidence.numbers, names=evidence.names, **how)
 
 
 def later(steps: np.ndarray, first: int, values: np.ndarray) -> np.ndarray:

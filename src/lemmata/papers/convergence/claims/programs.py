@@ -12,6 +12,7 @@ from lemmata.papers.convergence.claims._terms import (
     ORDERS,
     SINGLE_VALUED,
     TWO_TOKENS,
+    at_points,
     claim,
 )
 from lemmata.papers.convergence.claims.structure import first_fault
@@ -37,12 +38,12 @@ def equation_1(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
     left = evidence.series["loss_listed"]
     right = evidence.series["loss_grouped"] * (1 + 1e-6 * sharpened)
     return [
-        equal(
+        at_points(
+            equal,
+            evidence,
             "regrouping",
             left,
             right,
-            steps=evidence.numbers,
-            names=evidence.names,
             tolerance=1e-12 * (1 + np.abs(left)),
         )
     ]

@@ -12,6 +12,7 @@ from lemmata.papers.convergence.claims._terms import (
     ORDERS,
     SINGLE_VALUED,
     STAGE_1,
+    at_points,
     claim,
     in_stage_1,
     later,
@@ -120,7 +121,7 @@ def proposition_1_appendix(evidence: Trained, sharpened: bool) -> Sequence[Judge
 )
 def proposition_3(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
     """Listed under its own number too."""
-    return [*_norm_bounds(evidence, sharpened), _cosine_bound(evidence, sharpened, 12)]
+    return proposition_1_appendix.check(evidence, sharpened)
 
 
 @claim(
@@ -149,12 +150,12 @@ def lemma_1_step(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
     bound = evidence.each(lambda d: 1.01 * d.norm_ov if sharpened else 0.5)
     measured = evidence.series["value_descent"]
     return [
-        at_least(
+        at_points(
+            at_least,
+            evidence,
             "descent",
             measured,
             np.broadcast_to(bound, measured.shape),
-            steps=evidence.numbers,
-            names=evidence.names,
             baseline=0.0,
             tolerance=1e-13,
         )
@@ -177,12 +178,12 @@ def lemma_2(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
     factor = 1 + 2 * norm * np.log(2 * size) / series["value_norm"]
     bound = np.full_like(factor, 1.01) if sharpened else -factor * series["value_descent"] / norm
     return [
-        at_least(
+        at_points(
+            at_least,
+            evidence,
             "alignment",
             -series["value_descent_on_itself"],
             bound,
-            steps=evidence.numbers,
-            names=evidence.names,
             baseline=-1.0,
             tolerance=1e-12,
         )
@@ -316,12 +317,12 @@ def equation_5(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
     """Projected on random directions, against complex-step derivatives of L₀."""
     left = evidence.series["equation_5"] * (1 + 1e-6 * sharpened)
     return [
-        equal(
+        at_points(
+            equal,
+            evidence,
             "gradient",
             left,
             evidence.series["derivative_5"],
-            steps=evidence.numbers,
-            names=evidence.names,
             tolerance=1e-12,
         )
     ]
@@ -382,12 +383,12 @@ def equation_8(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
         left = series["value_log_gradient"] + np.log(series["value_descent"])
     right = series["log_miss"] + np.log(1.001) * sharpened
     return [
-        at_least(
+        at_points(
+            at_least,
+            evidence,
             "projection",
             left,
             right,
-            steps=evidence.numbers,
-            names=evidence.names,
             tolerance=1e-11 * (1 + np.abs(right)),
         )
     ]

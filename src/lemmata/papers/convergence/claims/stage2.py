@@ -15,6 +15,7 @@ from lemmata.papers.convergence.claims._terms import (
     SINGLE_VALUED,
     STAGE_2,
     ZERO_START,
+    at_points,
     claim,
     in_stage_2,
     later,
@@ -63,12 +64,12 @@ def lemma_4(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
     """At random W and W', against complex-step derivatives of L."""
     left = evidence.series["lemma_4"] * (1 + 1e-6 * sharpened)
     return [
-        equal(
+        at_points(
+            equal,
+            evidence,
             "projection",
             left,
             evidence.series["derivative_4"],
-            steps=evidence.numbers,
-            names=evidence.names,
             tolerance=1e-13,
         )
     ]
@@ -156,12 +157,12 @@ def lemma_6_step(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
     if sharpened:
         bound = np.full_like(bound, 1.01)
     return [
-        at_least(
+        at_points(
+            at_least,
+            evidence,
             "cosine",
             evidence.series["attention_descent"] / norm,
             bound,
-            steps=evidence.numbers,
-            names=evidence.names,
             baseline=0.0,
             tolerance=1e-13,
         )
@@ -227,12 +228,12 @@ def equation_6(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
     """Projected on random directions, against complex-step derivatives of L."""
     left = evidence.series["equation_6"] * (1 + 1e-6 * sharpened)
     return [
-        equal(
+        at_points(
+            equal,
+            evidence,
             "gradient",
             left,
             evidence.series["derivative_6"],
-            steps=evidence.numbers,
-            names=evidence.names,
             tolerance=1e-13,
         )
     ]
@@ -324,12 +325,12 @@ def equation_11(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
     """The largest log φ_l + C over all inputs and pairs, at random W."""
     worst = evidence.series["weight_ratio"]
     return [
-        at_least(
+        at_points(
+            at_least,
+            evidence,
             "log-weight",
             -worst,
             np.full_like(worst, np.log(2) * sharpened),
-            steps=evidence.numbers,
-            names=evidence.names,
             tolerance=1e-12,
         )
     ]

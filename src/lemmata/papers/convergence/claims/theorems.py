@@ -130,7 +130,7 @@ def _weight_bound(e: Trained, sharpened: bool) -> Judgement:
         np.ones_like(bound) if sharpened else bound,
         baseline=np.broadcast_to(1 / (e.L - 1), bound.shape),
         informative_from=starts,
-        tolerance=1e-15 - 1.1 * sharpened * 1e-15,
+        tolerance=1e-15,
     )
 
 
