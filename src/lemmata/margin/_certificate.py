@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 from jaxtyping import Float
@@ -17,24 +18,32 @@ def check_optimality(
 ) -> None:
     """The Karush-Kuhn-Tucker conditions of min (1/2) sum m u^2, u_a - u_b >= 1, exactly.
 
-    They are sufficient because the program is strictly convex. Raises ``ArithmeticError`` with
-    the condition that does not hold.
+    They are sufficient because the program is strictly convex; an edge without a multiplier has
+    0. Everything is multiplied by the common denominator, so the arithmetic is in integers.
+    Raises ``ArithmeticError`` with the condition that does not hold.
     """
-    balance: dict[int, Fraction] = dict.fromkeys(values, Fraction(0))
+    unit = lcm(*(value.denominator for value in (*values.values(), *multipliers.values())))
+    height = {node: _in_units(value, unit) for node, value in values.items()}
+    flow = {edge: _in_units(multiplier, unit) for edge, multiplier in multipliers.items()}
     for a, b in edges:
-        slack = values[a] - values[b] - 1
-        multiplier = multipliers[a, b]
+        slack = height[a] - height[b] - unit
         if slack < 0:
-            raise ArithmeticError(f"edge {a} > {b} has margin {slack + 1} < 1")
-        if multiplier < 0:
-            raise ArithmeticError(f"edge {a} > {b} has multiplier {multiplier} < 0")
-        if slack * multiplier != 0:
-            raise ArithmeticError(f"edge {a} > {b} is slack with multiplier {multiplier}")
-        balance[a] += multiplier
-        balance[b] -= multiplier
-    for node, value in values.items():
+            raise ArithmeticError(f"edge {a} > {b} has margin {Fraction(slack, unit) + 1} < 1")
+        if slack and flow.get((a, b)):
+            raise ArithmeticError(f"edge {a} > {b} is slack with multiplier {multipliers[a, b]}")
+    balance = dict.fromkeys(values, 0)
+    for (a, b), amount in flow.items():
+        if amount < 0:
+            raise ArithmeticError(f"edge {a} > {b} has multiplier {multipliers[a, b]} < 0")
+        balance[a] += amount
+        balance[b] -= amount
+    for node, value in height.items():
         if balance[node] != (sizes or {}).get(node, 1) * value:
             raise ArithmeticError(f"node {node} is not stationary")
+
+
+def _in_units(value: Fraction, unit: int) -> int:
+    return value.numerator * (unit // value.denominator)
 
 
 def check_infeasibility(farkas: Mapping[Edge, Fraction]) -> None:

@@ -1,7 +1,8 @@
 """Max-margin for general embeddings: one quadratic program in the Frobenius norm."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ctypes import c_int
+from itertools import pairwise
 
 import daqp
 import numpy as np
@@ -11,28 +12,65 @@ from scipy.optimize import nnls
 from lemmata.margin._certificate import distance_bound
 from lemmata.margin._exact import Edge
 from lemmata.margin._program import MaxMargin, Status
+from lemmata.margin._subspace import remove, span_basis
 from lemmata.tokens import PriorityGraph
+
+Pair = tuple[int, Edge]
+"""A query with a (winner, loser) edge of its graph."""
 
 
 def embedded_max_margin(
-    graphs: Mapping[int, PriorityGraph], embeddings: Float[np.ndarray, "tokens dimension"]
+    graphs: Mapping[int, PriorityGraph],
+    embeddings: Float[np.ndarray, "tokens dimension"],
+    *,
+    ties: bool = False,
 ) -> MaxMargin:
     """min ||W|| subject to (e_a - e_b)^T W e_q >= 1 for every edge a > b under q.
 
-    ``weights`` of the result is W itself, dimension by dimension. The program is infeasible
-    exactly when some y >= 0 with sum 1 has A^T y = 0 (Farkas); non-negative least squares
-    decides that, and its y is the certificate.
+    ``weights`` of the result is W itself, dimension by dimension. With ties the tokens of a
+    component must have equal logits instead (Graph-SVM); the program is then solved orthogonally
+    to the differences of tied tokens.
     """
-    index = [(query, edge) for query, graph in graphs.items() for edge in graph.edges]
+    pairs = [
+        (query, edge)
+        for query, graph in graphs.items()
+        for edge in (graph.strict_edges if ties else graph.edges)
+    ]
+    tied = [
+        (query, edge)
+        for query, graph in graphs.items()
+        for component in (graph.components if ties else ())
+        for edge in pairwise(component)
+    ]
+    return max_margin_of_pairs(pairs, tied, embeddings)
+
+
+def pair_rows(
+    pairs: Sequence[Pair], embeddings: Float[np.ndarray, "tokens dimension"]
+) -> Float[np.ndarray, "pairs variables"]:
+    """(e_a - e_b) e_q^T for each pair a > b under q, flattened."""
+    if not pairs:
+        return np.zeros((0, embeddings.shape[1] ** 2))
+    query = embeddings[[q for q, _ in pairs]]
+    difference = embeddings[[a for _, (a, _) in pairs]] - embeddings[[b for _, (_, b) in pairs]]
+    return np.einsum("pd,pe->pde", difference, query).reshape(len(pairs), -1)
+
+
+def max_margin_of_pairs(
+    pairs: Sequence[Pair], tied: Sequence[Pair], embeddings: Float[np.ndarray, "tokens dimension"]
+) -> MaxMargin:
+    """The least W with a margin of 1 on the pairs and of 0 on the tied pairs.
+
+    The program is infeasible exactly when some y >= 0 with sum 1 has A^T y = 0 (Farkas), up to
+    the span of the ties; non-negative least squares decides that, and its y is the certificate.
+    """
     dimension = embeddings.shape[1]
-    if not index:
+    if not pairs:
         return MaxMargin(Status.ZERO, np.zeros((dimension, dimension)))
-    rows = np.stack(
-        [np.outer(embeddings[a] - embeddings[b], embeddings[q]).ravel() for q, (a, b) in index]
-    )
+    rows = remove(pair_rows(pairs, embeddings), span_basis(pair_rows(tied, embeddings)))
     shares, farkas = _farkas(rows)
     if farkas is not None:
-        return MaxMargin(Status.INFEASIBLE, None, multipliers=_by_query(index, farkas))
+        return MaxMargin(Status.INFEASIBLE, multipliers=_by_query(pairs, farkas))
     candidates = [_solve(rows)]
     candidates += [_polish(rows, active) for active in (candidates[0][1] > 0, shares > 0)]
     certified = [
@@ -45,7 +83,7 @@ def embedded_max_margin(
         Status.SOLVED,
         solution.reshape(dimension, dimension),
         error_bound=bound,
-        multipliers=_by_query(index, multipliers),
+        multipliers=_by_query(pairs, multipliers),
     )
 
 
@@ -128,7 +166,7 @@ def _stretch(
 
 
 def _by_query(
-    index: list[tuple[int, Edge]], multipliers: np.ndarray
+    index: Sequence[Pair], multipliers: np.ndarray
 ) -> dict[int, dict[Edge, float]]:
     table: dict[int, dict[Edge, float]] = {}
     for (query, edge), value in zip(index, multipliers, strict=True):

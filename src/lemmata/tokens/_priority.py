@@ -32,12 +32,12 @@ class PriorityGraph:
     nodes: tuple[int, ...]
     evidence: dict[Edge, int]
 
-    @property
+    @cached_property
     def edges(self) -> list[Edge]:
         """All (winner, loser) pairs, sorted."""
         return sorted(self.evidence)
 
-    @property
+    @cached_property
     def components(self) -> list[list[int]]:
         """Strongly connected components, the winning ones first."""
         return [component for layer in self.layers for component in layer]
@@ -66,6 +66,29 @@ class PriorityGraph:
         for component, tokens in enumerate(members):
             layers[depth[component]].append(sorted(tokens))
         return [sorted(layer) for layer in layers]
+
+    @cached_property
+    def component_of(self) -> dict[int, int]:
+        """The number of each token's component, counted from the winning ones."""
+        return {token: i for i, tied in enumerate(self.components) for token in tied}
+
+    @cached_property
+    def strict_edges(self) -> list[Edge]:
+        """The pairs i => j: an edge whose loser does not reach its winner."""
+        component = self.component_of
+        return [(a, b) for a, b in self.edges if component[a] != component[b]]
+
+    def condensation(self) -> tuple[list[Edge], dict[int, int], dict[int, int]]:
+        """The components as nodes, each named by its first token.
+
+        Returns the edges between them, how many tokens each has, and its depth: the length of the
+        longest chain above it.
+        """
+        first = {token: tied[0] for tied in self.components for token in tied}
+        edges = sorted({(first[a], first[b]) for a, b in self.strict_edges})
+        sizes = {tied[0]: len(tied) for tied in self.components}
+        depth = {tied[0]: level for level, layer in enumerate(self.layers) for tied in layer}
+        return edges, sizes, depth
 
     @property
     def acyclic(self) -> bool:
