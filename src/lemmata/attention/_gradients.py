@@ -65,10 +65,21 @@ def attention_gradient(
     masses = lax.optimization_barrier(log_mass(inputs, weights))
     total, wrong_share = _wrong_tokens(inputs, margins, masses)
     slots, log_scale = _slot_gradient(inputs, margins, masses, total, wrong_share)
-    top = _finite(jnp.max(log_scale))
-    array = slots * jnp.exp(log_scale - top)[:, None]
-    gradient = LogScaled.from_parts(_collect(inputs, array), top)
-    return Evaluation(_log_loss(inputs, total), gradient)
+    return Evaluation(_log_loss(inputs, total), collect(inputs, slots, log_scale))
+
+
+def squared_gradient(
+    inputs: Inputs,
+    margins: Float[Array, "inputs slots vocabulary"],
+    weights: Float[Array, "cells"],
+) -> Evaluation:
+    """The same for the mean of (1 - T_y)^2, whose derivative is 2 (1 - T_y) T_y as large."""
+    masses = lax.optimization_barrier(log_mass(inputs, weights))
+    total, wrong_share = _wrong_tokens(inputs, margins, masses)
+    slots, log_scale = _slot_gradient(inputs, margins, masses, total, wrong_share)
+    log_scale += jnp.log(2.0) - nn.softplus(-total) - nn.softplus(total)
+    log_loss = logsumexp(inputs.log_frequency + 2 * _log_miss(total))
+    return Evaluation(log_loss, collect(inputs, slots, log_scale))
 
 
 def joint_gradient(
@@ -86,8 +97,8 @@ def joint_gradient(
     total, wrong_share = _wrong_tokens(inputs, margins, masses)
     slots, log_scale = _slot_gradient(inputs, margins, masses, total, wrong_share)
     log_miss = inputs.log_frequency + _log_miss(total)
-    top = _finite(jnp.maximum(jnp.max(log_scale), jnp.max(log_miss)))
-    for_cells = _collect(inputs, slots * jnp.exp(log_scale - top)[:, None])
+    top = finite(jnp.maximum(jnp.max(log_scale), jnp.max(log_miss)))
+    for_cells = add_up(inputs, slots * jnp.exp(log_scale - top)[:, None])
     is_label = jnp.arange(values.shape[1])[None, :] == inputs.label[:, None]
     error = jnp.where(is_label, -1.0, wrong_share) * jnp.exp(log_miss - top)[:, None]
     for_values = jnp.exp(masses)[:, :, None] * error[:, None, :]
@@ -121,7 +132,7 @@ def _wrong_tokens(
     wrong &= inputs.vocabulary[None, :]
     shifted = jnp.einsum("nd,ndv->nv", jnp.exp(masses), margins)
     shifted = jnp.where(wrong, shifted, -jnp.inf)
-    top = _finite(jnp.max(shifted, axis=1, keepdims=True))
+    top = finite(jnp.max(shifted, axis=1, keepdims=True))
     terms = jnp.exp(shifted - top)
     total = jnp.sum(terms, axis=1, keepdims=True)
     return (top + jnp.log(total))[:, 0], terms / jnp.where(total == 0, 1.0, total)
@@ -136,33 +147,52 @@ def _slot_gradient(
 ) -> tuple[Float[Array, "inputs slots"], Float[Array, "inputs"]]:
     """The gradient of each input's loss in its attention logits, and its log-scale.
 
+    The pull is a plain sum, not a matrix product: equal rows must give equal bits to tie.
+    """
+    pull = jnp.sum(lax.optimization_barrier(wrong_share)[:, None, :] * margins, axis=2)
+    slots, log_pairs = pair_gradient(masses, pull)
+    return slots, jnp.asarray(inputs.log_frequency + _log_miss(total) + log_pairs)
+
+
+def pair_gradient(
+    masses: Float[Array, "inputs slots"], pull: Float[Array, "inputs slots"]
+) -> tuple[Float[Array, "inputs slots"], Float[Array, "inputs"]]:
+    """M_d sum_e M_e (p_d - p_e) for each slot d, and a log-scale taken out of each input.
+
     With p the pull of each slot relative to the heaviest slot's, the sum over pairs is
     p_d sum_e M_e - sum_e M_e p_e. Slots that pull exactly as hard as the heaviest (itself, at
     least) have p = 0 and keep only the last sum, in which they do not count: it is taken
     relative to the heaviest of the other slots, however small their masses are. So every
-    entry is exact relative to exp(log-scale), the two heaviest masses times the miss. The pull
-    is a plain sum, not a matrix product: equal rows must give equal bits to tie.
+    entry is exact relative to exp(log-scale), the product of the two heaviest masses.
     """
-    pull = jnp.sum(lax.optimization_barrier(wrong_share)[:, None, :] * margins, axis=2)
     first = jnp.max(masses, axis=1, keepdims=True)
     pull = pull - jnp.max(jnp.where(masses == first, pull, -jnp.inf), axis=1, keepdims=True)
     tied = pull == 0
     second = jnp.max(jnp.where(tied, -jnp.inf, masses), axis=1, keepdims=True)
     to_first = jnp.exp(masses - first)
-    to_second = jnp.exp(jnp.where(tied, -jnp.inf, masses - _finite(second)))
+    to_second = jnp.exp(jnp.where(tied, -jnp.inf, masses - finite(second)))
     mean = jnp.sum(to_first * pull, axis=1, keepdims=True)
     untied = to_second * (pull * jnp.sum(to_first, axis=1, keepdims=True) - mean)
     slots = jnp.where(tied, -to_first * jnp.sum(to_second * pull, axis=1, keepdims=True), untied)
-    log_scale = inputs.log_frequency + _log_miss(total) + (first + second)[:, 0]
-    return slots, jnp.asarray(log_scale)
+    return slots, (first + second)[:, 0]
 
 
-def _finite(x: Float[Array, "..."]) -> Float[Array, "..."]:
+def finite(x: Float[Array, "..."]) -> Float[Array, "..."]:
     """A reference to subtract: x, or 0 where there is none."""
     return jnp.where(jnp.isfinite(x), x, 0.0)
 
 
-def _collect(inputs: Inputs, array: Float[Array, "inputs slots"]) -> Float[Array, "cells"]:
+def collect(
+    inputs: Inputs, slots: Float[Array, "inputs slots"], log_scale: Float[Array, "inputs"]
+) -> LogScaled:
+    """The gradient in the cells, given each input's in its slots with a log-scale."""
+    top = finite(jnp.max(log_scale))
+    return LogScaled.from_parts(add_up(inputs, slots * jnp.exp(log_scale - top)[:, None]), top)
+
+
+def add_up(inputs: Inputs, array: Float[Array, "inputs slots"]) -> Float[Array, "cells"]:
     """Add up, for each cell, the entries of all inputs that use it."""
+    if inputs.contributions is None:
+        return jnp.zeros(inputs.cell_token.shape).at[inputs.cells].add(array)
     flat = jnp.append(array.ravel(), 0.0)
     return jnp.sum(flat[inputs.contributions], axis=1)

@@ -14,11 +14,16 @@ from jaxtyping import Array, Bool, Float, Int
 from lemmata.tokens import TokenData
 
 
+MOST_PADDING = 64
+"""The table of contributions may be this many times larger than the inputs themselves."""
+
+
 class Inputs(eqx.Module):
     """The distinct inputs of one instance; a leading axis is added when batched.
 
     Padding has log multiplicity or log frequency -inf. ``contributions`` lists, for each cell,
-    the flat (input, slot) positions that use it; padding points one past the end.
+    the flat (input, slot) positions that use it; padding points one past the end. It is None
+    where a few cells are used so often that the table would be mostly padding.
     """
 
     tokens: Int[Array, "*batch inputs slots"] | Int[np.ndarray, "*batch inputs slots"]
@@ -31,13 +36,13 @@ class Inputs(eqx.Module):
     cell_token: Int[Array, "*batch cells"] | Int[np.ndarray, "*batch cells"]
     cell_query: Int[Array, "*batch cells"] | Int[np.ndarray, "*batch cells"]
     cell_exists: Bool[Array, "*batch cells"] | Bool[np.ndarray, "*batch cells"]
-    contributions: Int[Array, "*batch cells uses"] | Int[np.ndarray, "*batch cells uses"]
+    contributions: Int[Array, "*batch cells uses"] | Int[np.ndarray, "*batch cells uses"] | None
 
 
 def pack(datasets: Sequence[TokenData]) -> Inputs:
     """Pad a batch of datasets to common shapes."""
     slots = [[sorted(set(s.tokens)) for s in data.samples] for data in datasets]
-    cells = [_cells(data) for data in datasets]
+    cells = [number_cells(data) for data in datasets]
     uses = [_uses(data, index) for data, index in zip(datasets, cells, strict=True)]
     B = len(datasets)
     N = max(len(data.samples) for data in datasets)
@@ -45,6 +50,7 @@ def pack(datasets: Sequence[TokenData]) -> Inputs:
     K = max(data.size for data in datasets)
     C = max(len(index) for index in cells)
     P = max(max(map(len, lists)) for lists in uses)
+    table = C * P <= MOST_PADDING * N * D
     packed = Inputs(
         tokens=np.zeros((B, N, D), dtype=np.int64),
         log_multiplicity=np.full((B, N, D), -np.inf),
@@ -56,7 +62,7 @@ def pack(datasets: Sequence[TokenData]) -> Inputs:
         cell_token=np.zeros((B, C), dtype=np.int64),
         cell_query=np.zeros((B, C), dtype=np.int64),
         cell_exists=np.zeros((B, C), dtype=bool),
-        contributions=np.full((B, C, P), N * D, dtype=np.int64),
+        contributions=np.full((B, C, P), N * D, dtype=np.int64) if table else None,
     )
     for b, data in enumerate(datasets):
         packed.vocabulary[b, : data.size] = True
@@ -67,18 +73,21 @@ def pack(datasets: Sequence[TokenData]) -> Inputs:
             packed.label[b, n] = sample.label
             for s, token in enumerate(slots[b][n]):
                 packed.tokens[b, n, s] = token
-                packed.log_multiplicity[b, n, s] = np.log(sample.tokens.count(token))
                 packed.cells[b, n, s] = cells[b][token, sample.query]
+            packed.log_multiplicity[b, n, : len(slots[b][n])] = np.log(
+                [sample.tokens.count(token) for token in slots[b][n]]
+            )
         for (token, query), c in cells[b].items():
             packed.cell_token[b, c] = token
             packed.cell_query[b, c] = query
             packed.cell_exists[b, c] = True
-        for c, positions in enumerate(uses[b]):
-            packed.contributions[b, c, : len(positions)] = [n * D + s for n, s in positions]
+        if packed.contributions is not None:
+            for c, positions in enumerate(uses[b]):
+                packed.contributions[b, c, : len(positions)] = [n * D + s for n, s in positions]
     return packed
 
 
-def _cells(data: TokenData) -> dict[tuple[int, int], int]:
+def number_cells(data: TokenData) -> dict[tuple[int, int], int]:
     """Number the (token, query) pairs in order of first use."""
     index: dict[tuple[int, int], int] = {}
     for sample in data.samples:

@@ -2,7 +2,6 @@
 
 from lemmata.tokens._collocation import Collocation as Collocation
 from lemmata.tokens._collocation import find_collocation as find_collocation
-from lemmata.tokens._cyclic import CyclicSample as CyclicSample
 from lemmata.tokens._cyclic import cyclic_subdata as cyclic_subdata
 from lemmata.tokens._cyclic import label_positions as label_positions
 from lemmata.tokens._cyclic import tied_positions as tied_positions

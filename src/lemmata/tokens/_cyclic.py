@@ -1,23 +1,10 @@
 """Inside a component: which tokens of a sample are tied with its label, and what is left of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 
 from lemmata.tokens._data import Sample, TokenData
 from lemmata.tokens._priority import PriorityGraph
-
-
-@dataclass(frozen=True)
-class CyclicSample:
-    """What is left of a sample when only tokens tied with its label remain.
-
-    The query is the last token of the *original* sample, which may itself be gone.
-    """
-
-    sample: int
-    tokens: tuple[int, ...]
-    query: int
-    label: int
 
 
 def label_positions(sample: Sample) -> list[int]:
@@ -36,16 +23,17 @@ def tied_positions(sample: Sample, graph: PriorityGraph) -> list[int]:
     ]
 
 
-def cyclic_subdata(
-    data: TokenData, graphs: Mapping[int, PriorityGraph]
-) -> tuple[CyclicSample, ...]:
-    """The samples with another token tied with their label, reduced to the tied tokens (Eq. 5)."""
+def cyclic_subdata(data: TokenData, graphs: Mapping[int, PriorityGraph]) -> TokenData:
+    """The samples with another token tied with their label, reduced to the tied tokens (Eq. 5).
+
+    The query of a reduced sample is the last token of the original one, which may itself be gone.
+    """
     found = []
-    for number, sample in enumerate(data.samples):
+    for sample in data.samples:
         graph = graphs[sample.query]
         if graph.acyclic:
             continue
         kept = tuple(sample.tokens[t] for t in tied_positions(sample, graph))
         if sample.label in kept and any(token != sample.label for token in kept):
-            found.append(CyclicSample(number, kept, sample.query, sample.label))
-    return tuple(found)
+            found.append(replace(sample, tokens=kept, asked_by=sample.query))
+    return TokenData(data.vocabulary, tuple(found))

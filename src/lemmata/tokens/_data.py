@@ -19,11 +19,13 @@ class Sample:
     label: int
     count: int = 1
     source: str = ""
+    asked_by: int | None = None
+    """The query of a sample that has lost its last token."""
 
     @property
     def query(self) -> int:
         """The last token, which asks the question that attention answers."""
-        return self.tokens[-1]
+        return self.tokens[-1] if self.asked_by is None else self.asked_by
 
 
 @dataclass(frozen=True)

@@ -110,11 +110,12 @@ class PriorityGraph:
 
 
 def priority_graphs(
-    data: TokenData, selected: Sequence[AbstractSet[int]]
+    data: TokenData, selected: Sequence[AbstractSet[int]], *, mutual: bool = False
 ) -> dict[int, PriorityGraph]:
     """One graph per last token; ``selected[i]`` are the tokens that sample i should attend to.
 
-    A sample whose selected tokens do not occur in it contributes nodes and no edges.
+    A sample whose selected tokens do not occur in it contributes nodes and no edges. If
+    ``mutual``, tokens that are selected together also beat each other.
     """
     nodes: dict[int, set[int]] = {}
     evidence: dict[int, dict[Edge, int]] = {}
@@ -123,8 +124,9 @@ def priority_graphs(
         nodes.setdefault(sample.query, set()).update(present)
         facts = evidence.setdefault(sample.query, {})
         for winner in sorted(chosen & present):
-            for loser in sorted(present - chosen):
-                facts.setdefault((winner, loser), number)
+            for loser in sorted(present if mutual else present - chosen):
+                if winner != loser:
+                    facts.setdefault((winner, loser), number)
     return {
         query: PriorityGraph(query, tuple(sorted(nodes[query])), evidence[query])
         for query in sorted(nodes)

@@ -9,6 +9,7 @@ from typing import Generic, Literal, TypeVar
 
 import equinox as eqx
 import jax.numpy as jnp
+from jax import nn
 from jaxtyping import Array, Bool, Float, Int
 
 from lemmata.attention import (
@@ -73,15 +74,25 @@ class TrainingState(eqx.Module):
 
 
 def descend(
-    rule: Rule, rate: Float[Array, ""], weights: Float[Array, "..."], gradient: LogScaled
+    rule: Rule,
+    rate: Float[Array, ""],
+    weights: Float[Array, "..."],
+    gradient: LogScaled,
+    epsilon: float = 0.0,
 ) -> Float[Array, "..."]:
-    """One step of the rule. A zero gradient moves nothing."""
+    """One step of the rule. A zero gradient moves nothing.
+
+    An epsilon is added to the norm that a normalized step divides by; it is not part of the
+    algorithm, but of other people's programs, and it starves training once gradients are small.
+    """
+    if rule == "ngd" and epsilon:
+        return weights - rate * nn.sigmoid(gradient.log_norm - jnp.log(epsilon)) * gradient.unit
     if rule == "ngd":
         return weights - rate * gradient.unit
     return weights - rate * jnp.exp(gradient.log_norm) * gradient.unit
 
 
-def _common(state: TrainingState, target: Float[Array, "..."]) -> Measurements:
+def common_measurements(state: TrainingState, target: Float[Array, "..."]) -> Measurements:
     """Loss, norms, and how weights and descent direction agree with the target."""
     norm = jnp.sqrt(jnp.sum(state.weights**2))
     size = jnp.sqrt(jnp.sum(target**2))
@@ -117,7 +128,7 @@ class CollocationTraining(AbstractDynamics[TrainingState]):
     def measure(self, state: TrainingState) -> Measurements:
         after = descend(self.rule, self.rate, state.weights, state.gradient)
         values = self.coordinates.values
-        return _common(state, self.target) | self.probe(values(state.weights), values(after))
+        return common_measurements(state, self.target) | self.probe(values(state.weights), values(after))
 
     def _at(self, weights: Float[Array, "rows vocabulary"]) -> TrainingState:
         values = self.coordinates.values(weights)
@@ -146,7 +157,7 @@ class AttentionTraining(AbstractDynamics[TrainingState]):
     def measure(self, state: TrainingState) -> Measurements:
         after = descend(self.rule, self.rate, state.weights, state.gradient)
         logits = self.coordinates.logits
-        return _common(state, self.target) | self.probe(logits(state.weights), logits(after))
+        return common_measurements(state, self.target) | self.probe(logits(state.weights), logits(after))
 
     def _at(self, weights: Float[Array, "..."]) -> TrainingState:
         found = attention_gradient(self.inputs, self.margins, self.coordinates.logits(weights))

@@ -1,0 +1,348 @@
+"""The log-loss risk of attention under the identity head, and what it takes to minimise it.
+
+-log of the mass on the label is convex in the logits, so Newton's method finds whatever finite
+minimiser there is, and follows the regularization path where there is none. The arrays here are
+sparse (one entry per sample and distinct token), and the work is done by NumPy: these problems
+are small or solved once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, cg
+
+from lemmata.tokens import TokenData
+
+Cells = Float[np.ndarray, "cells"]
+Entries = Float[np.ndarray, "entries"]
+Design = Float[np.ndarray, "cells variables"]
+Point = Float[np.ndarray, "variables"]
+
+MOST_STEPS = 200
+"""Newton steps before giving up; a dozen is usual."""
+
+
+@dataclass(frozen=True)
+class Risk:
+    """The entries (sample, distinct token) of a dataset, sorted by sample.
+
+    Attributes:
+        sample, cell: which sample an entry belongs to, and which cell gives its logit.
+        log_multiplicity: how often the token occurs in the sample.
+        label, tied: whether the token is the label, or tied with it.
+        weight: the share of each sample in the risk.
+        cells: the number of cells.
+    """
+
+    sample: Int[np.ndarray, "entries"]
+    cell: Int[np.ndarray, "entries"]
+    log_multiplicity: Entries
+    label: Bool[np.ndarray, "entries"]
+    tied: Bool[np.ndarray, "entries"]
+    weight: Float[np.ndarray, "samples"]
+    cells: int
+
+    @classmethod
+    def of(
+        cls,
+        data: TokenData,
+        cells: Mapping[tuple[int, int], int],
+        tied: Sequence[frozenset[int]],
+    ) -> "Risk":
+        """``tied[i]`` are the tokens of sample i that are tied with its label."""
+        rows = [
+            (i, cells[token, sample.query], sample.tokens.count(token), token == sample.label, same)
+            for i, sample in enumerate(data.samples)
+            for token in sorted(set(sample.tokens))
+            for same in (token == sample.label or token in tied[i],)
+        ]
+        table = np.array(rows, dtype=np.int64).reshape(-1, 5)
+        return cls(
+            table[:, 0],
+            table[:, 1],
+            np.log(table[:, 2]),
+            table[:, 3] > 0,
+            table[:, 4] > 0,
+            np.asarray(data.frequencies),
+            len(cells),
+        )
+
+    @cached_property
+    def start(self) -> Int[np.ndarray, "samples"]:
+        """Where each sample's entries begin."""
+        return np.searchsorted(self.sample, np.arange(len(self.weight)))
+
+    def tied_only(self) -> "Risk":
+        """The risk of the cyclic subdata: only tied tokens, and only samples with a choice."""
+        choice = np.add.reduceat(self.tied.astype(int), self.start) > 1
+        keep = self.tied & choice[self.sample]
+        number = np.cumsum(choice) - 1
+        weight = self.weight[choice] / max(self.weight[choice].sum(), np.finfo(float).tiny)
+        return Risk(
+            number[self.sample[keep]],
+            self.cell[keep],
+            self.log_multiplicity[keep],
+            self.label[keep],
+            self.tied[keep],
+            weight,
+            self.cells,
+        )
+
+    def log_masses(self, logits: Cells) -> Entries:
+        """The logarithm of the attention of each entry, given the logits of the cells."""
+        return self.log_softmax(logits[self.cell])
+
+    def log_softmax(self, logits: Entries) -> Entries:
+        """The same, given the logits of the entries."""
+        slots = self.log_multiplicity + logits
+        top = np.maximum.reduceat(slots, self.start)[self.sample]
+        total = np.add.reduceat(np.exp(slots - top), self.start)[self.sample]
+        return slots - top - np.log(total)
+
+    def value(self, logits: Cells) -> float:
+        """The mean of -log of the mass on the label."""
+        if not len(self.weight):
+            return 0.0
+        return float(-self.weight[self.sample[self.label]] @ self.log_masses(logits)[self.label])
+
+    def gradient(self, masses: Entries, counted: Bool[np.ndarray, "entries"]) -> Cells:
+        """The sum over the counted wrong tokens of mass times (e_x - e_y)."""
+        share = np.where(counted & ~self.label, masses, 0.0) * self.weight[self.sample]
+        total = np.add.reduceat(share, self.start)
+        share = share - np.where(self.label, total[self.sample], 0.0)
+        return np.bincount(self.cell, share, self.cells)
+
+    def mass_matrix(self, masses: Entries) -> csr_array:
+        """Masses as a sparse matrix, one row a sample."""
+        shape = (len(self.weight), self.cells)
+        return csr_array((masses, (self.sample, self.cell)), shape=shape)
+
+    def hessian(self, masses: Entries, design: Design) -> Float[np.ndarray, "variables variables"]:
+        """The covariance of the design under the masses, averaged over the samples."""
+        matrix = self.mass_matrix(masses)
+        diagonal = np.bincount(self.cell, masses * self.weight[self.sample], self.cells)
+        mean = matrix @ design
+        return design.T @ (diagonal[:, None] * design) - mean.T @ (self.weight[:, None] * mean)
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """A finite minimiser, with the norm of the gradient there."""
+
+    point: np.ndarray
+    gradient_norm: float
+
+
+def minimise(risk: Risk, design: Design | None = None) -> Minimum:
+    """Newton's method from 0, for a risk that has a finite minimiser on the span of the design.
+
+    Without a design the variables are the logits themselves. They are only determined up to a
+    constant per component, which neither the gradient nor conjugate gradients ever touch; the
+    caller centres them.
+    """
+    variables = risk.cells if design is None else design.shape[1]
+    point = np.zeros(variables)
+    if not len(risk.weight) or not variables:
+        return Minimum(point, 0.0)
+    everything = np.ones(len(risk.cell), dtype=bool)
+    best = Minimum(point, np.inf)
+    for _ in range(MOST_STEPS):
+        logits = point if design is None else design @ point
+        masses = np.exp(risk.log_masses(logits))
+        slope = risk.gradient(masses, everything)
+        slope = slope if design is None else design.T @ slope
+        size = float(np.linalg.norm(slope))
+        if size >= best.gradient_norm and best.gradient_norm < 1e-12:
+            return best
+        if size < best.gradient_norm:
+            best = Minimum(point, size)
+        if size == 0:
+            return best
+        step = _newton_step(risk, masses, design, slope)
+        point = _descend(risk, design, point, step, float(slope @ step))
+    return best
+
+
+def _newton_step(
+    risk: Risk, masses: Entries, design: Design | None, slope: np.ndarray
+) -> np.ndarray:
+    if design is not None:
+        hessian = risk.hessian(masses, design)
+        return np.linalg.lstsq(hessian, -slope, rcond=1e-15)[0]
+    matrix = risk.mass_matrix(masses)
+    transposed = csr_array(matrix.T)
+    diagonal = np.bincount(risk.cell, masses * risk.weight[risk.sample], risk.cells)
+    curvature = transposed.power(2) @ risk.weight
+    scale = diagonal - curvature
+    scale = 1 / np.where(scale > 0, scale, np.where(diagonal > 0, diagonal, 1.0))
+
+    def apply(v: np.ndarray) -> np.ndarray:
+        return diagonal * v - transposed @ (risk.weight * (matrix @ v))
+
+    shape = (risk.cells, risk.cells)
+    step, _ = cg(
+        LinearOperator(shape, matvec=apply, dtype=float),  # pyright: ignore[reportCallIssue]
+        -slope,
+        rtol=1e-9,
+        maxiter=2_000,
+        M=LinearOperator(shape, matvec=lambda v: scale * v, dtype=float),  # pyright: ignore[reportCallIssue]
+    )
+    return step
+
+
+def _descend(
+    risk: Risk, design: Design | None, point: np.ndarray, step: np.ndarray, promised: float
+) -> np.ndarray:
+    """Shorten the step until the risk falls; near the end rounding hides that, and it is taken."""
+
+    def value(at: np.ndarray) -> float:
+        return risk.value(at if design is None else design @ at)
+
+    here = value(point)
+    length = 1.0
+    while length > 1e-10 and abs(length * promised) > 1e-14 * (1 + abs(here)):
+        if value(point + length * step) <= here + 1e-4 * length * promised:
+            break
+        length /= 2
+    return point + length * step
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """One point of the regularization path: the minimiser of the risk plus ridge/2 |z|^2."""
+
+    log_ridge: float
+    tied: Point
+    free: Point
+    residual: float
+
+    @property
+    def radius(self) -> float:
+        """R, the norm of the point."""
+        return float(np.hypot(np.linalg.norm(self.tied), np.linalg.norm(self.free)))
+
+
+def regularization_path(
+    risk: Risk, tied: Design, free: Design, log_ridges: Sequence[float]
+) -> list[PathPoint]:
+    """Minimise risk + (ridge/2)|z|^2 for each log ridge, from the largest to the smallest.
+
+    Because the risk is convex, these are the minimisers on balls of radius |z|. The designs give
+    the logits of orthonormal coordinates inside and outside the space of ties. The equation of
+    the free block is divided by the ridge, exp(log mass - log ridge), and only sees tokens that
+    are not tied with the label; so it is exact for any ridge, also far below the range of
+    floating point.
+    """
+    path = _Path(risk, tied, free)
+    found = []
+    for log_ridge in sorted(log_ridges, reverse=True):
+        path.advance(log_ridge)
+        found.append(path.here())
+    return found
+
+
+class _Path:
+    """A point on the path that moves to ever smaller ridges."""
+
+    def __init__(self, risk: Risk, tied: Design, free: Design):
+        self.risk = risk
+        self.design = np.concatenate([tied, free], axis=1)
+        self.rank = tied.shape[1]
+        self.log_ridge = 3.0
+        self.point = np.zeros(self.design.shape[1])
+        self.velocity = np.zeros_like(self.point)
+        self.residual = np.inf
+        self.point, self.residual = self._correct(self.point, self.log_ridge)
+
+    def here(self) -> PathPoint:
+        r = self.rank
+        return PathPoint(self.log_ridge, self.point[:r], self.point[r:], self.residual)
+
+    def advance(self, log_ridge: float) -> None:
+        """Go to a smaller ridge by steps that grow with the distance covered."""
+        stride = max(0.5, 0.3 * abs(self.log_ridge))
+        while self.log_ridge > log_ridge:
+            step = max(log_ridge, self.log_ridge - stride) - self.log_ridge
+            point, residual = self._correct(self.point + step * self.velocity, self.log_ridge + step)
+            if residual > 1e-8 and stride > 1e-3:
+                stride /= 2
+                continue
+            self.velocity = (point - self.point) / step
+            self.point, self.residual = point, residual
+            self.log_ridge += step
+            stride = max(2 * stride, 0.3 * abs(self.log_ridge)) if residual < 1e-8 else stride
+
+    def _correct(self, point: Point, log_ridge: float) -> tuple[Point, float]:
+        """Newton's method at a fixed ridge; the residual is relative to the size of the point."""
+        best, smallest = point, np.inf
+        for _ in range(40):
+            equations, jacobian = self._system(point, log_ridge)
+            size = float(np.linalg.norm(equations)) / (1 + float(np.linalg.norm(point)))
+            if not np.isfinite(size) or (size >= smallest and smallest < 1e-12):
+                break
+            if size < smallest:
+                best, smallest = point, size
+            step = np.linalg.solve(jacobian, -equations)
+            point = point + step * min(1.0, 5.0 / max(1e-300, np.abs(self.design @ step).max()))
+        return best, smallest
+
+    def _logits(self, point: Point) -> Entries:
+        """Free logits count from the label's, so that tied tokens do not see their size."""
+        risk, r = self.risk, self.rank
+        tied = (self.design[:, :r] @ point[:r])[risk.cell]
+        free = (self.design[:, r:] @ point[r:])[risk.cell]
+        return tied + np.where(risk.tied, 0.0, free - free[risk.label][risk.sample])
+
+    def _system(self, point: Point, log_ridge: float) -> tuple[Point, np.ndarray]:
+        risk, design, r = self.risk, self.design, self.rank
+        log_masses = risk.log_softmax(self._logits(point))
+        masses = np.exp(log_masses)
+        ridge = np.exp(log_ridge)
+        inside = design[:, :r].T @ risk.gradient(masses, np.ones_like(risk.tied))
+        scaled = np.exp(np.minimum(log_masses - log_ridge, 690.0))
+        outside = design[:, r:].T @ risk.gradient(scaled, ~risk.tied)
+        equations = np.concatenate([inside + ridge * point[:r], outside + point[r:]])
+        mean = risk.mass_matrix(masses) @ design
+        entries = ~risk.tied
+        own = design[risk.cell[risk.label]][risk.sample[entries]]
+        lead = design[risk.cell[entries]] - own
+        drift = design[risk.cell[entries]] - mean[risk.sample[entries]]
+        weight = (scaled * risk.weight[risk.sample])[entries]
+        below = (weight[:, None] * lead[:, r:]).T @ drift
+        below[:, r:] += np.eye(design.shape[1] - r)
+        above = risk.hessian(masses, design)[:r]
+        above[:, :r] += ridge * np.eye(r)
+        return equations, np.concatenate([above, below])
+
+
+def gradient_flow(
+    risk: Risk, design: Design, start: Point, times: Float[np.ndarray, "times"]
+) -> Float[np.ndarray, "times variables"]:
+    """dz/dt = -gradient, at the given times; implicit, because the tied block is stiff."""
+    from scipy.integrate import solve_ivp  # a tenth of a second that only the flow needs
+
+    everything = np.ones(len(risk.cell), dtype=bool)
+
+    def slope(_: float, z: Point) -> Point:
+        return -design.T @ risk.gradient(np.exp(risk.log_masses(design @ z)), everything)
+
+    def curvature(_: float, z: Point) -> np.ndarray:
+        return -risk.hessian(np.exp(risk.log_masses(design @ z)), design)
+
+    found = solve_ivp(
+        slope,
+        (0.0, float(times[-1])),
+        start,
+        method="Radau",
+        t_eval=times,
+        jac=curvature,
+        rtol=1e-8,
+        atol=1e-11,
+    )
+    if not found.success:
+        raise ArithmeticError(f"gradient flow: {found.message}")
+    return found.y.T

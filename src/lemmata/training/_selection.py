@@ -1,0 +1,206 @@
+"""Training dynamics of attention alone, under a fixed head.
+
+What these measure is where the weights go: their direction against a target, and their part in
+the space of ties against the finite limit that it should have.
+"""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from lemmata.attention import AbstractLoss, CellCoordinates, Inputs, LogLoss, LogScaled, cosine_gap
+from lemmata.training._dynamics import (
+    AbstractDynamics,
+    Measurements,
+    Rule,
+    TrainingState,
+    common_measurements,
+    descend,
+)
+
+
+class TiedSpace(eqx.Module):
+    """The span of the differences between tied tokens, S_cyc.
+
+    Attributes:
+        basis: orthonormal matrices that span it, in the space of general embeddings.
+        group: for orthonormal embeddings, the component of each cell; untied cells are alone.
+        members: how many cells a group has.
+    """
+
+    basis: Float[Array, "*batch rank dimension dimension"] | None = None
+    group: Int[Array, "*batch cells"] | None = None
+    members: Float[Array, "*batch cells"] | None = None
+
+    def project(self, weights: Float[Array, "..."]) -> Float[Array, "..."]:
+        """The part of the weights inside the space."""
+        if self.basis is not None:
+            return jnp.einsum("rij,r->ij", self.basis, jnp.einsum("rij,ij->r", self.basis, weights))
+        assert self.group is not None
+        assert self.members is not None
+        sums = jnp.zeros_like(weights).at[self.group].add(weights)
+        return weights - (sums / self.members)[self.group]
+
+
+class SelectionTraining(AbstractDynamics[TrainingState]):
+    """The key-query weights under any loss, by gradient descent.
+
+    Attributes:
+        target: the direction to compare with.
+        correction: the finite limit in the space of ties.
+        epsilon: added to the norm of the gradient; 0 for the algorithm itself.
+    """
+
+    start: Float[Array, "..."]
+    inputs: Inputs
+    loss: AbstractLoss
+    target: Float[Array, "..."]
+    correction: Float[Array, "..."]
+    ties: TiedSpace
+    rate: Float[Array, "*batch"]
+    coordinates: CellCoordinates = CellCoordinates()
+    rule: Rule = eqx.field(static=True, default="ngd")
+    epsilon: float = eqx.field(static=True, default=0.0)
+
+    def init(self) -> TrainingState:
+        return self._at(self.start)
+
+    def step(self, state: TrainingState) -> TrainingState:
+        return self._at(self._next(state))
+
+    def measure(self, state: TrainingState) -> Measurements:
+        return common_measurements(state, self.target) | measure_ties(
+            self.ties, self.correction, state.weights, self._next(state)
+        )
+
+    def _next(self, state: TrainingState) -> Float[Array, "..."]:
+        return descend(self.rule, self.rate, state.weights, state.gradient, self.epsilon)
+
+    def _at(self, weights: Float[Array, "..."]) -> TrainingState:
+        found = self.loss(self.inputs, self.coordinates.logits(weights))
+        return TrainingState(weights, found.log_loss, self.coordinates.pull_back(found.gradient))
+
+
+def measure_ties(
+    ties: TiedSpace,
+    correction: Float[Array, "..."],
+    weights: Float[Array, "..."],
+    following: Float[Array, "..."],
+) -> Measurements:
+    """How far the tied part is from its limit, now and midway to the next iterate.
+
+    Normalized descent with a fixed step ends on a period-two orbit around the limit: the iterates
+    stay half a step away, and the midpoint converges.
+    """
+    inside = ties.project(weights)
+    midway = (inside + ties.project(following)) / 2
+    return {
+        "cyclic_distance": jnp.sqrt(jnp.sum((inside - correction) ** 2)),
+        "midpoint_distance": jnp.sqrt(jnp.sum((midway - correction) ** 2)),
+        "free_norm": jnp.sqrt(jnp.sum((weights - inside) ** 2)),
+    }
+
+
+class BlockTraining(AbstractDynamics[TrainingState]):
+    """Plain descent inside the space of ties, normalized descent outside.
+
+    Either part goes at its own pace, so the pair reaches the limit that gradient descent would
+    take e^t steps for. The normalized part only sees the masses of tokens that are not tied with
+    the label, which is the same gradient but does not drown in the other.
+    """
+
+    start: Float[Array, "..."]
+    inputs: Inputs
+    loss: LogLoss
+    untied: Bool[Array, "*batch inputs slots"]
+    target: Float[Array, "..."]
+    correction: Float[Array, "..."]
+    ties: TiedSpace
+    rate: Float[Array, "*batch"]
+    tied_rate: Float[Array, "*batch"]
+    coordinates: CellCoordinates = CellCoordinates()
+
+    def init(self) -> TrainingState:
+        return self._at(self.start)
+
+    def step(self, state: TrainingState) -> TrainingState:
+        return self._at(self._next(state))
+
+    def measure(self, state: TrainingState) -> Measurements:
+        return common_measurements(state, self.target) | measure_ties(
+            self.ties, self.correction, state.weights, self._next(state)
+        )
+
+    def _next(self, state: TrainingState) -> Float[Array, "..."]:
+        logits = self.coordinates.logits(state.weights)
+        free = self.loss.gradient(self.inputs, logits, self.untied)
+        free = self.coordinates.pull_back(free)
+        free = LogScaled.from_parts(free.unit - self.ties.project(free.unit), free.log_norm)
+        tied = self.ties.project(jnp.exp(state.gradient.log_norm) * state.gradient.unit)
+        return state.weights - self.rate * free.unit - self.tied_rate * tied
+
+    def _at(self, weights: Float[Array, "..."]) -> TrainingState:
+        found = self.loss(self.inputs, self.coordinates.logits(weights))
+        return TrainingState(weights, found.log_loss, self.coordinates.pull_back(found.gradient))
+
+
+class FactoredState(eqx.Module):
+    """The factors of W = K Q^T, and loss and gradient there."""
+
+    keys: Float[Array, "dimension rank"]
+    queries: Float[Array, "dimension rank"]
+    log_loss: Float[Array, ""]
+    key_direction: Float[Array, "dimension rank"]
+    query_direction: Float[Array, "dimension rank"]
+    log_gradient_norm: Float[Array, ""]
+
+    @property
+    def weights(self) -> Float[Array, "dimension dimension"]:
+        """W."""
+        return self.keys @ self.queries.T
+
+
+class FactoredTraining(AbstractDynamics[FactoredState]):
+    """Normalized descent on the factors K and Q of W = K Q^T, as transformers are trained."""
+
+    start_keys: Float[Array, "*batch dimension rank"]
+    start_queries: Float[Array, "*batch dimension rank"]
+    inputs: Inputs
+    loss: AbstractLoss
+    target: Float[Array, "*batch dimension dimension"]
+    correction: Float[Array, "*batch dimension dimension"]
+    ties: TiedSpace
+    rate: Float[Array, "*batch"]
+    coordinates: CellCoordinates
+
+    def init(self) -> FactoredState:
+        return self._at(self.start_keys, self.start_queries)
+
+    def step(self, state: FactoredState) -> FactoredState:
+        return self._at(
+            state.keys - self.rate * state.key_direction,
+            state.queries - self.rate * state.query_direction,
+        )
+
+    def measure(self, state: FactoredState) -> Measurements:
+        W = state.weights
+        after = self.step(state).weights
+        return {
+            "log_loss": state.log_loss,
+            "log_gradient_norm": state.log_gradient_norm,
+            "norm": jnp.sqrt(jnp.sum(W**2)),
+            "nuclear_norm": jnp.sum(jnp.linalg.svd(W, compute_uv=False)),
+            "one_minus_correlation": cosine_gap(W, self.target),
+        } | measure_ties(self.ties, self.correction, W, after)
+
+    def _at(
+        self, keys: Float[Array, "dimension rank"], queries: Float[Array, "dimension rank"]
+    ) -> FactoredState:
+        found = self.loss(self.inputs, self.coordinates.logits(keys @ queries.T))
+        slope = self.coordinates.pull_back(found.gradient)
+        both = LogScaled.from_parts(
+            jnp.stack([slope.unit @ queries, slope.unit.T @ keys]), slope.log_norm
+        )
+        return FactoredState(
+            keys, queries, found.log_loss, both.unit[0], both.unit[1], both.log_norm
+        )
