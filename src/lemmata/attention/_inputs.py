@@ -13,7 +13,6 @@ from jaxtyping import Array, Bool, Float, Int
 
 from lemmata.tokens import TokenData
 
-
 MOST_PADDING = 64
 """The table of contributions may be this many times larger than the inputs themselves."""
 

@@ -26,9 +26,11 @@ Embeddings = Annotated[
     Path | None, typer.Option(metavar="FILE", help="One row a token: .npy or .json.")
 ]
 Steps = Annotated[int | None, typer.Option(help="Steps of the main stage.")]
-Rate = Annotated[float | None, typer.Option(help="Step size of the main stage.")]
+Rate = Annotated[
+    str | None, typer.Option(help="Step size of the main stage: a number, or 'paper' or 'tight'.")
+]
 FirstSteps = Annotated[int | None, typer.Option(help="Steps of the first stage.")]
-FirstRate = Annotated[float | None, typer.Option(help="Step size of the first stage.")]
+FirstRate = Annotated[str | None, typer.Option(help="Step size of the first stage.")]
 
 RESULTS = Path("lemmata-out")
 
@@ -100,9 +102,9 @@ def check(
 
     training = {
         "stage1_steps": stage1_steps,
-        "stage1_rate": stage1_lr,
+        "stage1_rate": _rate(stage1_lr),
         "steps": steps,
-        "rate": lr,
+        "rate": _rate(lr),
     }
     with errors_for_people():
         check(claims or [], data, embeddings, training, seed, json, strict)
@@ -111,9 +113,12 @@ def check(
 @app.command()
 def analyze(
     file: TokenFile,
-    setting: Setting = "convergence",
+    setting: Setting = "mechanics",
     embeddings: Embeddings = None,
-    out: Annotated[Path | None, typer.Option(help="Also write the analysis here.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where the report goes: lemmata-out, or nowhere with --json."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Say what your token sequences mean to one attention layer."""
@@ -126,14 +131,24 @@ def analyze(
 @app.command()
 def train(
     file: TokenFile,
-    setting: Setting = "convergence",
-    algorithm: Annotated[str, typer.Option(help="ngd, gd or joint.")] = "ngd",
+    setting: Setting = "mechanics",
+    algorithm: Annotated[
+        str,
+        typer.Option(help="ngd, gd; mechanics: block, factored, flow, path; convergence: joint."),
+    ] = "ngd",
     lr: Rate = None,
     steps: Steps = None,
     stage1_lr: FirstRate = None,
     stage1_steps: FirstSteps = None,
-    loss: Annotated[str | None, typer.Option(help="log, squared or cross-entropy.")] = None,
-    head: Annotated[str | None, typer.Option(help="identity or embedding.")] = None,
+    loss: Annotated[
+        str | None, typer.Option(help="log, squared, softmax-squared or cross-entropy.")
+    ] = None,
+    head: Annotated[
+        str | None, typer.Option(help="identity, embedding, or a file with the matrix C.")
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Added to the gradient norm that ngd divides by.")
+    ] = None,
     record: Annotated[
         str | None, typer.Option(metavar="1,100,...", help="Steps to record; log-spaced if absent.")
     ] = None,
@@ -150,16 +165,25 @@ def train(
 
     options: dict[str, Any] = {
         "algorithm": algorithm,
-        "rate": lr,
+        "rate": _rate(lr),
         "steps": steps,
-        "stage1_rate": stage1_lr,
+        "stage1_rate": _rate(stage1_lr),
         "stage1_steps": stage1_steps,
         "loss": loss,
         "head": head,
+        "epsilon": epsilon,
         "predict": tuple(predict or ()),
     }
     with errors_for_people():
         train(file, setting, embeddings, options, record, out, json)
+
+
+def _rate(text: str | None) -> float | str | None:
+    """A step size as typed: a number, or the name of a choice."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
 
 
 def main() -> None:

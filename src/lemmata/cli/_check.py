@@ -6,11 +6,12 @@ from typing import Any
 
 from lemmata.claims import Bench, Status, Verdict
 from lemmata.claims import check as check_claim
-from lemmata.cli._files import read
+from lemmata.cli._files import read, setting_of
 from lemmata.cli._targets import find_claims
 from lemmata.cli._terminal import answers, print_json, progress_bars
 from lemmata.report import as_json as verdict_as_json
 from lemmata.report import terminal_table
+from lemmata.tokens import Instance
 
 
 def check(
@@ -24,16 +25,27 @@ def check(
 ) -> None:
     """Check the claims, on the default experiments or on the user's data."""
     claims = find_claims(names)
-    instances = None if data is None else read(data, embeddings, prefixes=True)
     options = {name: value for name, value in training.items() if value is not None}
     with progress_bars() as track:
-        bench = Bench(seed=seed, track=track, instances=instances, options=options)
-        verdicts = [check_claim(claim, bench) for claim in claims]
+        benches = {
+            paper: Bench(
+                seed=seed,
+                track=track,
+                instances=None if data is None else _read(paper, data, embeddings),
+                options=options,
+            )
+            for paper in dict.fromkeys(claim.paper for claim in claims)
+        }
+        verdicts = [check_claim(claim, benches[claim.paper]) for claim in claims]
     if as_json:
         print_json({"seed": seed, "verdicts": [verdict_as_json(v) for v in verdicts]})
     else:
         answers().print(terminal_table(verdicts))
     exit_strictly(verdicts, strict)
+
+
+def _read(paper: str, data: Path, embeddings: Path | None) -> list[Instance]:
+    return read(data, embeddings, prefixes=setting_of(paper).PREFIXES)
 
 
 def exit_strictly(verdicts: list[Verdict], strict: bool) -> None:

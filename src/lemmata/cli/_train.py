@@ -11,6 +11,17 @@ from lemmata.cli._files import read, setting_of
 from lemmata.cli._terminal import answers, print_json, progress_bars
 from lemmata.report import plain
 
+COLUMNS = {
+    "steps": "t",
+    "log_loss": "log loss",
+    "norm": "norm",
+    "correlation": "correlation",
+    "one_minus_correlation": "1 - correlation",
+    "cyclic_distance": "distance to W^cyc",
+}
+
+MOST_PROBLEMS = 12
+
 
 def train(
     file: Path,
@@ -24,7 +35,7 @@ def train(
     """Train and print what was recorded."""
     room = setting_of(setting)
     request = room.TrainingRequest(**options, record=_steps(record))
-    instances = read(file, embeddings, prefixes=True)
+    instances = read(file, embeddings, prefixes=room.PREFIXES)
     request.validate(instances)
     from lemmata.training import Store
 
@@ -50,15 +61,15 @@ def _show(answer: dict[str, Any]) -> None:
     console = answers()
     console.print(answer["rule"], highlight=False, markup=False)
     for instance in answer["instances"]:
-        for problem in instance["problems"]:
+        for problem in instance["problems"][:MOST_PROBLEMS]:
             text = f"{problem['code']}: {problem['message']} ({problem['where']})"
             console.print(text, style="yellow", highlight=False, markup=False)
         if not instance["trained"]:
             console.print(f"not trained: {instance['reason']}", style="bold red", markup=False)
             continue
-        names = ("steps", "log_loss", "norm", "correlation", "one_minus_correlation")
-        table = Table(*("t", "log loss", "norm", "correlation", "1 - correlation"), box=None)
-        for row in zip(*(instance[name] for name in names), strict=True):
+        columns = {name: title for name, title in COLUMNS.items() if instance[name] is not None}
+        table = Table(*columns.values(), box=None)
+        for row in zip(*(instance[name] for name in columns), strict=True):
             table.add_row(*("-" if value is None else f"{value:.9g}" for value in row))
         console.print(table)
         for prediction in instance.get("predictions", ()):

@@ -165,9 +165,7 @@ def _stretch(
     return feasible
 
 
-def _by_query(
-    index: Sequence[Pair], multipliers: np.ndarray
-) -> dict[int, dict[Edge, float]]:
+def _by_query(index: Sequence[Pair], multipliers: np.ndarray) -> dict[int, dict[Edge, float]]:
     table: dict[int, dict[Edge, float]] = {}
     for (query, edge), value in zip(index, multipliers, strict=True):
         table.setdefault(query, {})[edge] = float(value)

@@ -16,7 +16,6 @@ from lemmata.margin._exact import Edge, Potentials, separate
 from lemmata.margin._many import WeightedGraph, separate_all
 from lemmata.tokens import PriorityGraph
 
-
 MANY_EDGES = 2_000
 """From here on the vectorised solver is the faster one."""
 
@@ -73,9 +72,7 @@ class MaxMargin:
         return float(np.linalg.norm(self.matrix)) if self.matrix is not None else 0.0
 
 
-def max_margin(
-    graphs: Mapping[int, PriorityGraph], size: int, *, ties: bool = False
-) -> MaxMargin:
+def max_margin(graphs: Mapping[int, PriorityGraph], size: int, *, ties: bool = False) -> MaxMargin:
     """Solve exactly for orthonormal embeddings, one column per last token.
 
     Without ties a graph with a cycle makes the program infeasible; the cycle is the proof,

@@ -128,7 +128,9 @@ class CollocationTraining(AbstractDynamics[TrainingState]):
     def measure(self, state: TrainingState) -> Measurements:
         after = descend(self.rule, self.rate, state.weights, state.gradient)
         values = self.coordinates.values
-        return common_measurements(state, self.target) | self.probe(values(state.weights), values(after))
+        return common_measurements(state, self.target) | self.probe(
+            values(state.weights), values(after)
+        )
 
     def _at(self, weights: Float[Array, "rows vocabulary"]) -> TrainingState:
         values = self.coordinates.values(weights)
@@ -157,7 +159,9 @@ class AttentionTraining(AbstractDynamics[TrainingState]):
     def measure(self, state: TrainingState) -> Measurements:
         after = descend(self.rule, self.rate, state.weights, state.gradient)
         logits = self.coordinates.logits
-        return common_measurements(state, self.target) | self.probe(logits(state.weights), logits(after))
+        return common_measurements(state, self.target) | self.probe(
+            logits(state.weights), logits(after)
+        )
 
     def _at(self, weights: Float[Array, "..."]) -> TrainingState:
         found = attention_gradient(self.inputs, self.margins, self.coordinates.logits(weights))

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, cg
+from scipy.special import logsumexp
 
 from lemmata.tokens import TokenData
 
@@ -105,9 +106,22 @@ class Risk:
 
     def value(self, logits: Cells) -> float:
         """The mean of -log of the mass on the label."""
+        return float(np.exp(self.log_value(logits)))
+
+    def log_value(self, logits: Cells) -> float:
+        """Its logarithm, from the log-odds of the wrong tokens, which do not round to 0."""
         if not len(self.weight):
-            return 0.0
-        return float(-self.weight[self.sample[self.label]] @ self.log_masses(logits)[self.label])
+            return -np.inf
+        slots = self.log_multiplicity + logits[self.cell]
+        ahead = np.where(self.label, -np.inf, slots - slots[self.label][self.sample])
+        top = np.maximum.reduceat(ahead, self.start)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            powers = np.exp(ahead - np.where(np.isfinite(top), top, 0.0)[self.sample])
+            odds = top + np.log(np.add.reduceat(powers, self.start))
+            odds = np.where(np.isfinite(top), odds, -np.inf)
+            small = odds < -40
+            losses = np.where(small, odds, np.log(np.logaddexp(0, np.where(small, 0, odds))))
+            return float(logsumexp(losses, b=self.weight))
 
     def gradient(self, masses: Entries, counted: Bool[np.ndarray, "entries"]) -> Cells:
         """The sum over the counted wrong tokens of mass times (e_x - e_y)."""
@@ -267,7 +281,9 @@ class _Path:
         stride = max(0.5, 0.3 * abs(self.log_ridge))
         while self.log_ridge > log_ridge:
             step = max(log_ridge, self.log_ridge - stride) - self.log_ridge
-            point, residual = self._correct(self.point + step * self.velocity, self.log_ridge + step)
+            point, residual = self._correct(
+                self.point + step * self.velocity, self.log_ridge + step
+            )
             if residual > 1e-8 and stride > 1e-3:
                 stride /= 2
                 continue

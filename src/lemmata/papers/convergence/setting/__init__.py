@@ -2,6 +2,7 @@
 
 from lemmata.papers.convergence.setting._dataset import Dataset as Dataset
 from lemmata.papers.convergence.setting._dataset import example_1 as example_1
+from lemmata.papers.convergence.setting._desk import PREFIXES as PREFIXES
 from lemmata.papers.convergence.setting._desk import TrainingRequest as TrainingRequest
 from lemmata.papers.convergence.setting._desk import analyze as analyze
 from lemmata.papers.convergence.setting._desk import train as train
@@ -13,3 +14,4 @@ from lemmata.papers.convergence.setting._two_stage import Joint as Joint
 from lemmata.papers.convergence.setting._two_stage import JointRun as JointRun
 from lemmata.papers.convergence.setting._two_stage import TwoStage as TwoStage
 from lemmata.papers.convergence.setting._two_stage import TwoStageRun as TwoStageRun
+from lemmata.papers.convergence.setting._words import describe as describe

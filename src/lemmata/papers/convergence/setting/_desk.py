@@ -15,6 +15,9 @@ from lemmata.training import Recording, Store, log_spaced, record_steps
 
 SETTING = "convergence"
 
+PREFIXES = True
+"""A text sentence contributes all of its prefixes."""
+
 ASSUMPTIONS = {
     "assumption_1_collocation": (
         "collocation_conflict",
@@ -129,13 +132,14 @@ class TrainingRequest:
     """What the user asked for; None means the paper's own choice."""
 
     algorithm: str = "ngd"
-    rate: float | None = None
+    rate: float | str | None = None
     steps: int | None = None
-    stage1_rate: float | None = None
+    stage1_rate: float | str | None = None
     stage1_steps: int | None = None
     record: tuple[int, ...] | None = None
     loss: str | None = None
     head: str | None = None
+    epsilon: float | None = None
     predict: tuple[str, ...] = ()
 
     def validate(self, instances: Sequence[Instance]) -> None:
@@ -144,6 +148,8 @@ class TrainingRequest:
             raise InputError(f"unknown algorithm '{self.algorithm}'; use ngd, gd or joint")
         if self.loss not in (None, "cross-entropy"):
             raise InputError("the convergence setting trains with cross-entropy only")
+        if self.epsilon is not None:
+            raise InputError("the convergence setting normalizes exactly; leave out --epsilon")
         if self.head is not None:
             raise InputError("the convergence setting trains its own head; leave out --head")
         self.two_stage()
@@ -172,8 +178,14 @@ def _show_rate(rate: Rate, constant: float) -> str:
     return f"{constant}/sqrt(|V|)" if rate == "paper" else f"{rate}"
 
 
-def _or_paper(rate: float | None) -> Rate:
-    return "paper" if rate is None else rate
+def _or_paper(rate: float | str | None) -> Rate:
+    if rate is None or rate == "paper":
+        return "paper"
+    if rate == "largest":
+        return "largest"
+    if isinstance(rate, str):
+        raise InputError(f"a step size is a number, 'paper' or 'largest'; got '{rate}'")
+    return rate
 
 
 def train(

@@ -311,7 +311,9 @@ class Dataset:
     def lipschitz_tight(self) -> float:
         """mean_i (1/4) max_ab |e_a - e_b|^2 |xbar_i|^2, which bounds the Hessian as well."""
         E, total = self.embeddings, 0.0
-        for sample, weight in zip(self.realizable.samples, self.realizable.frequencies, strict=True):
+        for sample, weight in zip(
+            self.realizable.samples, self.realizable.frequencies, strict=True
+        ):
             tokens = sorted(set(sample.tokens))
             if E is None:
                 total += weight * (0.5 if len(tokens) > 1 else 0.0)

@@ -76,6 +76,8 @@ LOCAL = Recipe(8, 8, 4, 6, "cyclic")
 def generate(recipe: Recipe, count: int, seed: int) -> list[Dataset]:
     """``count`` independent datasets; dataset i depends on the seed and on i alone."""
     return [
-        recipe.draw(f"{recipe.kind}-{recipe.vocabulary}-{seed}.{i}", np.random.default_rng([seed, i]))
+        recipe.draw(
+            f"{recipe.kind}-{recipe.vocabulary}-{seed}.{i}", np.random.default_rng([seed, i])
+        )
         for i in range(count)
     ]

@@ -225,9 +225,7 @@ class TrainingRun:
 class _Batch:
     """Datasets as padded arrays, with their losses and limits."""
 
-    def __init__(
-        self, datasets: Sequence[Dataset], how: Training, limits: Sequence[Limit] | None
-    ):
+    def __init__(self, datasets: Sequence[Dataset], how: Training, limits: Sequence[Limit] | None):
         self.datasets = datasets
         self.data = [d.realizable if how.identity else d.data for d in datasets]
         for dataset, data in zip(datasets, self.data, strict=True):
@@ -252,12 +250,12 @@ class _Batch:
     def _loss(self, how: Training) -> AbstractLoss:
         if how.identity and how.loss == "log":
             return LogLoss(jnp.asarray(self.label))
-        tables = [_scores(d, how) for d in self.datasets]
+        tables = [scores(d, how) for d in self.datasets]
         if how.loss in ("cross-entropy", "softmax-squared"):
             return HeadLoss(jnp.asarray(self._margins(tables)), how.loss == "softmax-squared")
         shapes = {"log": LOG, "squared": SQUARED}
         shape = how.loss if isinstance(how.loss, Shape) else shapes[how.loss]
-        return ScoreLoss(*map(jnp.asarray, self._label_scores(tables)), shape)
+        return ScoreLoss(*map(jnp.asarray, self._labelscores(tables)), shape)
 
     def _margins(self, tables: list[np.ndarray]) -> np.ndarray:
         """What each token of an input adds to every score, relative to the label's."""
@@ -269,7 +267,7 @@ class _Batch:
             margins[b, :, :, : rows.shape[2]] = rows - own
         return margins
 
-    def _label_scores(self, tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def _labelscores(self, tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """gamma of each slot for its input's label, and gamma of the label itself."""
         B, N, D = self.raw.tokens.shape
         scores, top = np.zeros((B, N, D)), np.ones((B, N))
@@ -312,7 +310,11 @@ class _Batch:
             entries, finite = dataset.margin.entries, dataset.correction.entries
             count = int(raw.cell_exists[b].sum())
             cells = list(
-                zip(raw.cell_token[b, :count].tolist(), raw.cell_query[b, :count].tolist(), strict=True)
+                zip(
+                    raw.cell_token[b, :count].tolist(),
+                    raw.cell_query[b, :count].tolist(),
+                    strict=True,
+                )
             )
             target[b, :count] = [float(entries.get(cell, 0)) for cell in cells]
             correction[b, :count] = [finite.get(cell, 0.0) for cell in cells]
@@ -363,7 +365,7 @@ def _own_limit(dataset: Dataset) -> Limit:
     return Limit(dataset.target, dataset.dense(dataset.finite_part), tuple(ties))
 
 
-def _scores(dataset: Dataset, how: Training) -> Float[np.ndarray, "labels tokens"]:
+def scores(dataset: Dataset, how: Training) -> Float[np.ndarray, "labels tokens"]:
     """C E^T."""
     if isinstance(how.head, str):
         return np.eye(dataset.K) if how.head == "identity" else dataset.E @ dataset.E.T

@@ -1,0 +1,5 @@
+"""Every figure."""
+
+from lemmata.papers._paper import Figure
+
+FIGURES: tuple[Figure, ...] = ()
