@@ -52,7 +52,7 @@ class LogLoss(AbstractLoss):
         odds = wrong - finite(right)
         log_loss = logsumexp(inputs.log_frequency + log_softplus(odds))
         log_scale = inputs.log_frequency - nn.softplus(-odds)
-        return Evaluation(log_loss, collect(inputs, shares, log_scale))
+        return Evaluation(log_loss, collect(inputs, shares, jnp.asarray(log_scale)))
 
     def gradient(
         self,
@@ -67,7 +67,8 @@ class LogLoss(AbstractLoss):
         """
         slots = slot_logits(inputs, logits)
         shares, mass = self._shares(slots, counted)
-        return collect(inputs, shares, inputs.log_frequency + mass - logsumexp(slots, axis=1))
+        log_scale = inputs.log_frequency + mass - logsumexp(slots, axis=1)
+        return collect(inputs, shares, jnp.asarray(log_scale))
 
     def _shares(
         self, slots: Float[Array, "inputs slots"], counted: Bool[Array, "inputs slots"]
@@ -109,7 +110,7 @@ class ScoreLoss(AbstractLoss):
         log_gap = logsumexp(masses + jnp.log(self.top[:, None] - self.scores), axis=1)
         sign, log_slope = self.shape.slope(self.top, log_gap)
         slots, log_pairs = pair_gradient(masses, -self.scores)
-        log_scale = inputs.log_frequency + log_slope + log_pairs
+        log_scale = jnp.asarray(inputs.log_frequency + log_slope + log_pairs)
         log_loss = logsumexp(inputs.log_frequency + self.shape.log_excess(self.top, log_gap))
         return Evaluation(log_loss, collect(inputs, sign[:, None] * slots, log_scale))
 

@@ -121,7 +121,7 @@ class Risk:
             odds = np.where(np.isfinite(top), odds, -np.inf)
             small = odds < -40
             losses = np.where(small, odds, np.log(np.logaddexp(0, np.where(small, 0, odds))))
-            return float(logsumexp(losses, b=self.weight))
+            return float(np.asarray(logsumexp(losses, b=self.weight)))
 
     def gradient(self, masses: Entries, counted: Bool[np.ndarray, "entries"]) -> Cells:
         """The sum over the counted wrong tokens of mass times (e_x - e_y)."""
