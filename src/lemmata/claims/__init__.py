@@ -7,6 +7,7 @@ from lemmata.claims._claim import Assumption as Assumption
 from lemmata.claims._claim import Claim as Claim
 from lemmata.claims._claim import Evidence as Evidence
 from lemmata.claims._claim import claims_of as claims_of
+from lemmata.claims._claim import statements as statements
 from lemmata.claims._judge import at_least as at_least
 from lemmata.claims._judge import equal as equal
 from lemmata.claims._judge import fact as fact

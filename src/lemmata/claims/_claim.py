@@ -69,6 +69,29 @@ class Claim:
         return self.name.split("/")[0]
 
 
+def statements(paper: str) -> Callable[..., Callable[[Check], Claim]]:
+    """A decorator that makes a claim of the paper out of a check."""
+
+    def claim(
+        name: str,
+        where: str,
+        statement: str,
+        *,
+        assumes: tuple[Assumption, ...],
+        on: Experiment[Any],
+        sharpened: str,
+        counterexample: Callable[[Bench], Sequence[Judgement]] | None = None,
+    ) -> Callable[[Check], Claim]:
+        def wrap(check: Check) -> Claim:
+            return Claim(
+                f"{paper}/{name}", where, statement, assumes, on, check, sharpened, counterexample
+            )
+
+        return wrap
+
+    return claim
+
+
 def claims_of(modules: Iterable[ModuleType]) -> tuple[Claim, ...]:
     """All claims of the modules, in order of appearance; one that is imported counts once."""
     found = {

@@ -1,11 +1,11 @@
 """The paper's assumptions, and a short way to state a claim."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Assumption, Bench, Claim, Experiment, Judgement, at_least
+from lemmata.claims import Assumption, Judgement, at_least, statements
 from lemmata.papers.convergence.experiments import Points, Trained
 
 COLLOCATION = Assumption(
@@ -58,34 +58,7 @@ REALIZABLE = (COLLOCATION, ORDERS, PREIMAGE, PREFIXES)
 STAGE_1 = (SINGLE_VALUED, COLLOCATION, TWO_TOKENS, ASSUMPTION_2)
 STAGE_2 = (*REALIZABLE, ASSUMPTION_2, ASSUMPTION_3, CHOICE, ZERO_START)
 
-Checker = Callable[[Any, bool], Sequence[Judgement]]
-
-
-def claim(
-    name: str,
-    where: str,
-    statement: str,
-    *,
-    assumes: tuple[Assumption, ...],
-    on: Experiment[Any],
-    sharpened: str,
-    counterexample: Callable[[Bench], Sequence[Judgement]] | None = None,
-) -> Callable[[Checker], Claim]:
-    """Make a claim of a check."""
-
-    def wrap(check: Checker) -> Claim:
-        return Claim(
-            f"convergence/{name}",
-            where,
-            statement,
-            assumes,
-            on,
-            check,
-            sharpened,
-            counterexample,
-        )
-
-    return wrap
+claim = statements("convergence")
 
 
 def rounding(steps: np.ndarray, size: np.ndarray) -> np.ndarray:

@@ -26,6 +26,7 @@ from lemmata.margin import Pair, pair_rows, span_basis
 from lemmata.papers.mechanics.setting._dataset import Dataset
 from lemmata.tokens import TokenData
 from lemmata.training import (
+    AbstractDynamics,
     BlockTraining,
     FactoredTraining,
     Recording,
@@ -142,7 +143,7 @@ class Training:
 
     def _dynamics(
         self, datasets: Sequence[Dataset], batch: "_Batch", shared: dict[str, Any]
-    ) -> SelectionTraining | BlockTraining | FactoredTraining:
+    ) -> AbstractDynamics[Any]:
         if self.algorithm == "block":
             tied_rate = [1 / max(d.lipschitz_tight, 1e-300) for d in datasets]
             return BlockTraining(
@@ -255,7 +256,8 @@ class _Batch:
             return HeadLoss(jnp.asarray(self._margins(tables)), how.loss == "softmax-squared")
         shapes = {"log": LOG, "squared": SQUARED}
         shape = how.loss if isinstance(how.loss, Shape) else shapes[how.loss]
-        return ScoreLoss(*map(jnp.asarray, self._labelscores(tables)), shape)
+        gains, top = self._label_scores(tables)
+        return ScoreLoss(jnp.asarray(gains), jnp.asarray(top), shape)
 
     def _margins(self, tables: list[np.ndarray]) -> np.ndarray:
         """What each token of an input adds to every score, relative to the label's."""
@@ -263,11 +265,12 @@ class _Batch:
         margins = np.zeros((B, N, D, self.raw.vocabulary.shape[1]))
         for b, table in enumerate(tables):
             rows = table.T[self.raw.tokens[b]]
-            own = np.take_along_axis(rows, self.raw.label[b][:, None, None], axis=2)
+            label = np.asarray(self.raw.label[b])
+            own = np.take_along_axis(rows, label[:, None, None], axis=2)
             margins[b, :, :, : rows.shape[2]] = rows - own
         return margins
 
-    def _labelscores(self, tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def _label_scores(self, tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """gamma of each slot for its input's label, and gamma of the label itself."""
         B, N, D = self.raw.tokens.shape
         scores, top = np.zeros((B, N, D)), np.ones((B, N))
