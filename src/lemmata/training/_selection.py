@@ -147,17 +147,17 @@ class BlockTraining(AbstractDynamics[TrainingState]):
 class FactoredState(eqx.Module):
     """The factors of W = K Q^T, and loss and gradient there."""
 
-    keys: Float[Array, "dimension rank"]
-    queries: Float[Array, "dimension rank"]
-    log_loss: Float[Array, ""]
-    key_direction: Float[Array, "dimension rank"]
-    query_direction: Float[Array, "dimension rank"]
-    log_gradient_norm: Float[Array, ""]
+    keys: Float[Array, "*batch dimension rank"]
+    queries: Float[Array, "*batch dimension rank"]
+    log_loss: Float[Array, "*batch"]
+    key_direction: Float[Array, "*batch dimension rank"]
+    query_direction: Float[Array, "*batch dimension rank"]
+    log_gradient_norm: Float[Array, "*batch"]
 
     @property
-    def weights(self) -> Float[Array, "dimension dimension"]:
-        """W."""
-        return self.keys @ self.queries.T
+    def weights(self) -> Float[Array, "*batch dimension dimension"]:
+        """W, also of a batch of states."""
+        return self.keys @ self.queries.mT
 
 
 class FactoredTraining(AbstractDynamics[FactoredState]):
