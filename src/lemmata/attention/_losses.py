@@ -178,9 +178,14 @@ def _flat_slope(top: Batch, log_gap: Batch) -> tuple[Batch, Batch]:
 
 
 def _flat_excess(top: Batch, log_gap: Batch) -> Batch:
-    """F(1 - u) - F(1 - gamma_y) with F(r) = r - arctan r, which is about r^3/3."""
-    rest = jnp.exp(_log_rest(top, log_gap)[1])
-    return jnp.log(rest - jnp.arctan(rest) - (1 - top) + jnp.arctan(1 - top))
+    """F(1 - u) - F(1 - gamma_y) with F(r) = r - arctan r, whose slope is r^2/(1 + r^2)."""
+    base, gap = 1 - top, jnp.exp(log_gap)
+    small = gap < 1e-6
+    safe = jnp.where(small, 1.0, gap)
+    direct = jnp.log(safe - jnp.arctan(base + safe) + jnp.arctan(base))
+    rate = jnp.log(base**2 + base * gap + gap**2 / 3) - jnp.log1p(base**2)
+    rate = jnp.where(top == 1, 2 * log_gap - jnp.log(3.0), rate)
+    return jnp.where(small, log_gap + rate, direct)
 
 
 LOG = Shape("log", _log_slope, _log_excess)

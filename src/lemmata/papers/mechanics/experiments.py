@@ -12,17 +12,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from lemmata._errors import InputError
 from lemmata.claims import Bench, Experiment
 from lemmata.tokens._problems import Problem
 
 if TYPE_CHECKING:
-    from lemmata.papers.mechanics.setting import Curve, Dataset, Pseudo, Training, TrainingRun
+    from lemmata.papers.mechanics.setting import (
+        BallPath,
+        Curve,
+        Dataset,
+        Pseudo,
+        Training,
+        TrainingRun,
+    )
 
 Column = Float[np.ndarray, "datasets 1"]
 Grid = Float[np.ndarray, "datasets records"]
 
 TRIALS = 100
 """Random datasets of each figure, at any scale."""
+
+MOST_TOKENS = 200
+"""Claims on a user's data use dense matrices."""
 
 AUTHORS_EPSILON = 2.220446049250313e-16
 """What the authors' program adds to the norm of the gradient."""
@@ -132,6 +143,30 @@ class Curves:
     @cached_property
     def log_loss(self) -> Grid:
         return np.stack([curve.log_loss for curve in self.curves])
+
+
+@dataclass(frozen=True)
+class Balls:
+    """The regularization paths of losses that are not convex, by loss."""
+
+    datasets: "tuple[Dataset, ...]"
+    paths: "dict[str, list[BallPath]]"
+
+    def __len__(self) -> int:
+        return len(self.datasets)
+
+    def problems(self, index: int) -> Sequence[Problem]:
+        return self.datasets[index].problems
+
+    def select(self, indices: Sequence[int]) -> "Balls":
+        return Balls(
+            tuple(self.datasets[i] for i in indices),
+            {loss: [paths[i] for i in indices] for loss, paths in self.paths.items()},
+        )
+
+    @property
+    def names(self) -> list[str]:
+        return [dataset.name for dataset in self.datasets]
 
 
 @dataclass(frozen=True)
@@ -248,6 +283,250 @@ CROSS_ENTROPY_RUN: Experiment[Local] = Experiment(
     "cross-entropy-run",
     "the same with cross-entropy (Figure 6)",
     lambda bench: _local(bench, "cross-entropy"),
+)
+
+
+def _small(dataset: "Dataset") -> "Dataset":
+    if dataset.K > MOST_TOKENS:
+        raise InputError(
+            f"{dataset.name} has {dataset.K} tokens; claims are checked with dense matrices, for "
+            f"at most {MOST_TOKENS} (`lemmata analyze` has no such limit)"
+        )
+    return dataset
+
+
+def _examples() -> "list[Dataset]":
+    from lemmata.papers.mechanics import _counterexamples as examples
+
+    return [
+        examples.figure_2(),
+        examples.chain(),
+        examples.cycle_above_last(),
+        examples.purely_cyclic(),
+    ]
+
+
+def _repeated(count: int, seed: int) -> "list[Dataset]":
+    """Sequences in which tokens occur several times."""
+    from lemmata.papers.mechanics.setting import Dataset
+
+    found = []
+    for i in range(count):
+        draw = np.random.default_rng([seed, i, 7])
+        embeddings = draw.standard_normal((5, 6))
+        sequences = draw.integers(0, 5, (6, 6)).tolist()
+        labels = [sequence[int(draw.integers(6))] for sequence in sequences]
+        found.append(Dataset.from_samples(f"repeated-{seed}.{i}", sequences, labels, embeddings))
+    return found
+
+
+def tied_datasets(bench: Bench, count: int) -> "list[Dataset]":
+    """Cyclic datasets whose W^cyc is not 0: a balanced tie would test nothing."""
+    from lemmata.papers.mechanics.setting import CYCLIC, generate
+
+    found = generate(CYCLIC, 6 * count, bench.seed)
+    return [dataset for dataset in found if dataset.correction.norm > 1e-6][:count]
+
+
+def acyclic_datasets(bench: Bench, count: int) -> "list[Dataset]":
+    """The first datasets of Figure 3."""
+    from lemmata.papers.mechanics.setting import ACYCLIC, generate
+
+    return generate(ACYCLIC, count, bench.seed)
+
+
+def _structures(bench: Bench) -> Structures:
+    from lemmata.papers.mechanics.setting import ACYCLIC, CYCLIC, generate
+
+    own = user_datasets(bench)
+    if own is not None:
+        return Structures(tuple(map(_small, own)))
+    drawn = [*generate(ACYCLIC, TRIALS, bench.seed), *generate(CYCLIC, TRIALS, bench.seed)]
+    return Structures((*_examples(), *_repeated(10, bench.seed), *drawn))
+
+
+def _sample(bench: Bench) -> Structures:
+    own = user_datasets(bench)
+    if own is not None:
+        return Structures(tuple(map(_small, own)))
+    drawn = [*acyclic_datasets(bench, 6), *tied_datasets(bench, 8)]
+    return Structures((*_examples(), *_repeated(4, bench.seed), *drawn))
+
+
+def _mixture(bench: Bench, tied: int, acyclic: int) -> "list[Dataset]":
+    own = user_datasets(bench)
+    if own is not None:
+        return list(map(_small, own))
+    return [*tied_datasets(bench, tied), *acyclic_datasets(bench, acyclic)]
+
+
+DEPTHS = np.unique(np.concatenate([np.geomspace(1, 8_000, 28), [20.0, 40.0, 80.0]]))
+
+
+def _paths(bench: Bench) -> Curves:
+    from lemmata.papers.mechanics.setting import path
+
+    datasets = [d for d in _mixture(bench, 10, 6) if d.realizable.samples]
+    done = bench.track("regularization paths", len(datasets))
+    curves = []
+    for dataset in datasets:
+        curves.append(path(dataset, DEPTHS))
+        done(1)
+    return Curves(tuple(datasets), tuple(curves), DEPTHS)
+
+
+def _balls(bench: Bench) -> Balls:
+    from lemmata.attention import LINEAR
+    from lemmata.papers.mechanics.setting import Training, ball_paths
+
+    own = user_datasets(bench)
+    datasets = acyclic_datasets(bench, 3) if own is None else list(map(_small, own))
+    datasets = [d for d in datasets if d.acyclic and d.margin.status == "solved"]
+    losses = {"linear": LINEAR, "squared": "squared"}
+    done = bench.track("paths of other losses", len(losses))
+    found = {}
+    for name, loss in losses.items():
+        how = Training(loss=loss, head="embedding")  # pyright: ignore[reportArgumentType]
+        found[name] = ball_paths(datasets, how, [20.0, 80.0, 320.0]) if datasets else []
+        done(1)
+    return Balls(tuple(datasets), found)
+
+
+def _flows(bench: Bench) -> Curves:
+    from lemmata.papers.mechanics.setting import flow
+
+    datasets = [d for d in _mixture(bench, 3, 2) if d.realizable.samples]
+    times = np.concatenate([[0.0], np.geomspace(1, 1e6, 25)])
+    return Curves(tuple(datasets), tuple(flow(d, times) for d in datasets), times)
+
+
+def _descent(bench: Bench) -> Trained:
+    from lemmata.papers.mechanics.setting import Training
+
+    how = Training(algorithm="gd", rate="paper", steps=400, record=tuple(range(401)))
+    return trained(bench, "gradient descent, 1/L", _mixture(bench, 8, 4), how)
+
+
+def _long_descent(bench: Bench) -> Trained:
+    from lemmata.papers.mechanics.setting import Training
+
+    steps = 1_000_000 if bench.paper_scale else 100_000
+    how = Training(algorithm="gd", rate="tight", steps=steps)
+    return trained(bench, "gradient descent, tight 1/L", _mixture(bench, 6, 4), how)
+
+
+def _long_normalized(bench: Bench) -> Trained:
+    from lemmata.papers.mechanics.setting import Training
+
+    own = user_datasets(bench)
+    datasets = acyclic_datasets(bench, 10) if own is None else own
+    how = Training(rate=0.1, steps=20_000)
+    return trained(bench, "normalized descent, acyclic", datasets, how)
+
+
+def _orbit(bench: Bench) -> Trained:
+    from lemmata.papers.mechanics.setting import Training
+
+    own = user_datasets(bench)
+    datasets = tied_datasets(bench, 12) if own is None else own
+    how = Training(rate=0.01, steps=100_000 if bench.paper_scale else 40_000)
+    return trained(bench, "normalized descent, cyclic", datasets, how)
+
+
+def _block(bench: Bench) -> Trained:
+    from lemmata.papers.mechanics.setting import Training
+
+    how = Training(algorithm="block", rate=1.0, steps=20_000)
+    return trained(bench, "block scheme", _mixture(bench, 12, 8), how)
+
+
+def _factored(bench: Bench) -> Trained:
+    from lemmata.papers.mechanics.setting import Training
+
+    own = user_datasets(bench)
+    datasets = acyclic_datasets(bench, 10) if own is None else own
+    how = Training(algorithm="factored", rate=0.01, steps=20_000)
+    return trained(bench, "factored weights", datasets, how)
+
+
+def infeasible_datasets(bench: Bench, count: int) -> "list[Dataset]":
+    """Eight tokens in four dimensions, where Graph-SVM is infeasible."""
+    from lemmata.papers.mechanics.setting import Recipe, generate
+
+    drawn = generate(Recipe(8, 4, 10, 6, "any"), 2 * count, bench.seed)
+    return [dataset for dataset in drawn if not dataset.feasible][:count]
+
+
+def _infeasible(bench: Bench) -> Trained:
+    from lemmata.papers.mechanics.setting import Training
+
+    own = user_datasets(bench)
+    datasets = infeasible_datasets(bench, 12) if own is None else own
+    how = Training(algorithm="block", rate=0.2, steps=20_000)
+    return trained(bench, "infeasible Graph-SVM", datasets, how)
+
+
+STRUCTURES: Experiment[Structures] = Experiment(
+    "structures",
+    "4 examples, 10 datasets with repeated tokens, 100 acyclic and 100 cyclic",
+    _structures,
+)
+SAMPLE: Experiment[Structures] = Experiment(
+    "sample",
+    "4 examples, 4 datasets with repeated tokens, 6 acyclic and 8 cyclic ones; at 12 random W "
+    "each, of four scales, where the statement speaks of all W",
+    _sample,
+)
+PATHS: Experiment[Curves] = Experiment(
+    "paths",
+    "the regularization path of the log loss on 10 cyclic and 6 acyclic datasets, ridges e^-1 to "
+    "e^-8000",
+    _paths,
+)
+BALLS: Experiment[Balls] = Experiment(
+    "balls",
+    "minimisers on spheres of radius 20, 80 and 320 for l(u) = -u and (1 - u)^2 with C = E, on 3 "
+    "acyclic datasets",
+    _balls,
+)
+FLOWS: Experiment[Curves] = Experiment(
+    "flows", "gradient flow on 3 cyclic and 2 acyclic datasets, to time 10^6", _flows
+)
+DESCENT: Experiment[Trained] = Experiment(
+    "descent",
+    "400 steps of gradient descent, eta = 1/L, on 8 cyclic and 4 acyclic datasets",
+    _descent,
+)
+LONG_DESCENT: Experiment[Trained] = Experiment(
+    "long-descent",
+    "100,000 steps of gradient descent with the tight 1/L on 6 cyclic and 4 acyclic datasets "
+    "(a million at paper scale)",
+    _long_descent,
+)
+LONG_NORMALIZED: Experiment[Trained] = Experiment(
+    "long-normalized", "20,000 normalized steps of 0.1 on 10 acyclic datasets", _long_normalized
+)
+ORBIT: Experiment[Trained] = Experiment(
+    "orbit",
+    "40,000 normalized steps of 0.01 on 12 cyclic datasets with W^cyc != 0 (100,000 at paper "
+    "scale)",
+    _orbit,
+)
+BLOCK: Experiment[Trained] = Experiment(
+    "block",
+    "20,000 steps of the block scheme (plain in S_cyc, normalized of size 1 outside) on 12 cyclic "
+    "and 8 acyclic datasets",
+    _block,
+)
+FACTORED: Experiment[Trained] = Experiment(
+    "factored",
+    "20,000 normalized steps of 0.01 on K and Q from small random factors, 10 acyclic datasets",
+    _factored,
+)
+INFEASIBLE: Experiment[Trained] = Experiment(
+    "infeasible",
+    "the block scheme on 12 datasets with 8 tokens in 4 dimensions, where Graph-SVM is infeasible",
+    _infeasible,
 )
 
 

@@ -2,6 +2,8 @@
 
 from lemmata.papers.mechanics.setting._analysis import PREFIXES as PREFIXES
 from lemmata.papers.mechanics.setting._analysis import analyze as analyze
+from lemmata.papers.mechanics.setting._ball import BallPath as BallPath
+from lemmata.papers.mechanics.setting._ball import ball_paths as ball_paths
 from lemmata.papers.mechanics.setting._dataset import Correction as Correction
 from lemmata.papers.mechanics.setting._dataset import Dataset as Dataset
 from lemmata.papers.mechanics.setting._desk import TrainingRequest as TrainingRequest

@@ -121,7 +121,7 @@ class Training:
 
         Without ``limits`` these are the ones that the dataset's own graphs define.
         """
-        batch = _Batch(datasets, self, limits)
+        batch = Batch(datasets, self, limits)
         rate = np.array([self._rate(dataset) for dataset in datasets])
         shared: dict[str, Any] = {
             "inputs": batch.inputs,
@@ -142,7 +142,7 @@ class Training:
         return TrainingRun(tuple(datasets), self, rate, recorded, inputs)
 
     def _dynamics(
-        self, datasets: Sequence[Dataset], batch: "_Batch", shared: dict[str, Any]
+        self, datasets: Sequence[Dataset], batch: "Batch", shared: dict[str, Any]
     ) -> AbstractDynamics[Any]:
         if self.algorithm == "block":
             tied_rate = [1 / max(d.lipschitz_tight, 1e-300) for d in datasets]
@@ -223,10 +223,17 @@ class TrainingRun:
         return powers / powers.sum()
 
 
-class _Batch:
+class Batch:
     """Datasets as padded arrays, with their losses and limits."""
 
-    def __init__(self, datasets: Sequence[Dataset], how: Training, limits: Sequence[Limit] | None):
+    def __init__(
+        self,
+        datasets: Sequence[Dataset],
+        how: Training,
+        limits: Sequence[Limit] | None = None,
+        *,
+        embedded: bool = False,
+    ):
         self.datasets = datasets
         self.data = [d.realizable if how.identity else d.data for d in datasets]
         for dataset, data in zip(datasets, self.data, strict=True):
@@ -241,7 +248,7 @@ class _Batch:
         self.label = (raw.tokens == raw.label[:, :, None]) & np.isfinite(raw.log_multiplicity)
         self.loss = self._loss(how)
         self.untied = jnp.asarray(self._untied())
-        embedded = how.algorithm == "factored" or limits is not None
+        embedded |= how.algorithm == "factored" or limits is not None
         embedded |= any(d.embeddings is not None or d.initial_weights is not None for d in datasets)
         if embedded:
             self._embed(limits or [_own_limit(dataset) for dataset in datasets])
@@ -353,6 +360,7 @@ class _Batch:
             if d.initial_weights is not None:
                 start[b, :size, :size] = d.initial_weights
         rows = np.arange(B)[:, None]
+        self.coordinates_width = width
         self.start = jnp.asarray(start)
         self.target, self.correction = jnp.asarray(target), jnp.asarray(correction)
         self.ties = TiedSpace(jnp.asarray(basis))
