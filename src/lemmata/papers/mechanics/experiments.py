@@ -170,6 +170,60 @@ class Balls:
 
 
 @dataclass(frozen=True)
+class Steps:
+    """Every iterate of gradient descent with eta = 1/L, on a few datasets.
+
+    Attributes:
+        eta: the step size of each dataset.
+        weights: W(0), W(1), ... of each dataset.
+        risks: L there.
+    """
+
+    datasets: "tuple[Dataset, ...]"
+    eta: Float[np.ndarray, "datasets"]
+    weights: tuple[Float[np.ndarray, "steps dimension dimension"], ...]
+    risks: Float[np.ndarray, "datasets steps"]
+
+    def __len__(self) -> int:
+        return len(self.datasets)
+
+    def problems(self, index: int) -> Sequence[Problem]:
+        return self.datasets[index].problems
+
+    def select(self, indices: Sequence[int]) -> "Steps":
+        rows = list(indices)
+        return Steps(
+            tuple(self.datasets[i] for i in rows),
+            self.eta[rows],
+            tuple(self.weights[i] for i in rows),
+            self.risks[rows],
+        )
+
+    @property
+    def names(self) -> list[str]:
+        return [dataset.name for dataset in self.datasets]
+
+    def chain(self, sign: float) -> tuple[Grid, Grid]:
+        """The slack of (30) to (32) and of (33) at each step; NaN where ||W_perp|| <= 1/2."""
+        first, second = [], []
+        for dataset, W, risk, eta in zip(
+            self.datasets, self.weights, self.risks, self.eta, strict=True
+        ):
+            flat = W.reshape(len(W), -1)
+            free = flat - (flat @ dataset.tied_basis.T) @ dataset.tied_basis
+            size = np.linalg.norm(free, axis=1)
+            move = np.sum(np.diff(flat, axis=0) ** 2, axis=1)
+            along = np.sum(np.diff(free, axis=0) * free[:-1], axis=1) / size[:-1]
+            middle = np.diff(size) + sign * move
+            speaks = size[:-1] > 0.5
+            first.append(np.where(speaks, along - middle, np.nan))
+            second.append(
+                np.where(speaks, middle - np.diff(size) - 2 * eta * np.diff(risk), np.nan)
+            )
+        return np.array(first), np.array(second)
+
+
+@dataclass(frozen=True)
 class Local:
     """A run with a general head, and the local limits that its end defines.
 
@@ -407,6 +461,25 @@ def _descent(bench: Bench) -> Trained:
     return trained(bench, "gradient descent, 1/L", _mixture(bench, 8, 4), how)
 
 
+def _steps(bench: Bench) -> Steps:
+    from lemmata.papers.mechanics._points import At
+
+    datasets = [d for d in _mixture(bench, 4, 2) if d.realizable.samples]
+    weights, risks = [], []
+    for dataset in datasets:
+        start = dataset.initial_weights
+        W = np.zeros_like(dataset.target) if start is None else start
+        path, values = [W], [At(dataset, W).risk]
+        for _ in range(200):
+            W = W - At(dataset, W).gradient() / dataset.lipschitz
+            path.append(W)
+            values.append(At(dataset, W).risk)
+        weights.append(np.stack(path))
+        risks.append(values)
+    eta = np.array([1 / dataset.lipschitz for dataset in datasets])
+    return Steps(tuple(datasets), eta, tuple(weights), np.array(risks))
+
+
 def _long_descent(bench: Bench) -> Trained:
     from lemmata.papers.mechanics.setting import Training
 
@@ -420,7 +493,7 @@ def _long_normalized(bench: Bench) -> Trained:
 
     own = user_datasets(bench)
     datasets = acyclic_datasets(bench, 10) if own is None else own
-    how = Training(rate=0.1, steps=20_000)
+    how = Training(rate=1.0, steps=20_000)
     return trained(bench, "normalized descent, acyclic", datasets, how)
 
 
@@ -429,7 +502,7 @@ def _orbit(bench: Bench) -> Trained:
 
     own = user_datasets(bench)
     datasets = tied_datasets(bench, 12) if own is None else own
-    how = Training(rate=0.01, steps=100_000 if bench.paper_scale else 40_000)
+    how = Training(rate=0.01, steps=400_000 if bench.paper_scale else 80_000)
     return trained(bench, "normalized descent, cyclic", datasets, how)
 
 
@@ -497,6 +570,9 @@ DESCENT: Experiment[Trained] = Experiment(
     "400 steps of gradient descent, eta = 1/L, on 8 cyclic and 4 acyclic datasets",
     _descent,
 )
+STEPS: Experiment[Steps] = Experiment(
+    "steps", "200 steps of gradient descent, eta = 1/L, on 4 cyclic and 2 acyclic datasets", _steps
+)
 LONG_DESCENT: Experiment[Trained] = Experiment(
     "long-descent",
     "100,000 steps of gradient descent with the tight 1/L on 6 cyclic and 4 acyclic datasets "
@@ -504,11 +580,11 @@ LONG_DESCENT: Experiment[Trained] = Experiment(
     _long_descent,
 )
 LONG_NORMALIZED: Experiment[Trained] = Experiment(
-    "long-normalized", "20,000 normalized steps of 0.1 on 10 acyclic datasets", _long_normalized
+    "long-normalized", "20,000 normalized steps of 1 on 10 acyclic datasets", _long_normalized
 )
 ORBIT: Experiment[Trained] = Experiment(
     "orbit",
-    "40,000 normalized steps of 0.01 on 12 cyclic datasets with W^cyc != 0 (100,000 at paper "
+    "80,000 normalized steps of 0.01 on 12 cyclic datasets with W^cyc != 0 (400,000 at paper "
     "scale)",
     _orbit,
 )

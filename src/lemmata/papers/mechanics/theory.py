@@ -44,10 +44,11 @@ def lemma_4_radius(
     return float(np.log(inside) / epsilon + 2 * largest / epsilon)
 
 
-def tie_range_bound(size: int, samples: int, risk: float) -> float:
-    """How far apart tied logits can be at a given risk of the cyclic subdata: (|C| - 1)|I| Lbar.
+def tie_range_bound(size: int, samples: int, risk: float, most: int) -> float:
+    """How far apart tied logits can be at a given risk of the cyclic subdata.
 
-    Along every edge inside a component some sample loses at least the difference of the logits,
-    and no two tokens are more than |C| - 1 edges apart.
+    Along every edge y -> x inside a component some sample loses at least v_x - v_y - log m, where
+    its label occurs m <= ``most`` times, and no two tokens are more than |C| - 1 edges apart: the
+    range is at most (|C| - 1)(|I| Lbar + log m).
     """
-    return (size - 1) * samples * risk
+    return (size - 1) * (samples * risk + float(np.log(most)))

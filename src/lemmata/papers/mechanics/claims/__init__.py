@@ -1,5 +1,11 @@
-"""Every statement that can be checked."""
+"""Every numbered statement of the paper as a check, and our own findings beside them.
 
-from lemmata.claims import Claim
+``structure`` has Section 3 and Appendix A, ``paths`` Section 4 and Appendix B, ``descent``
+Section 5 and Appendix C, ``local`` the reported experiments and Section 6, and ``own`` what the
+paper does not say.
+"""
 
-CLAIMS: tuple[Claim, ...] = ()
+from lemmata.claims import claims_of
+from lemmata.papers.mechanics.claims import descent, local, own, paths, structure
+
+CLAIMS = claims_of([structure, paths, descent, local, own])

@@ -58,6 +58,11 @@ def judge(
     return how(part, left, right, steps=steps, names=evidence.names, **options)
 
 
+def with_ties(evidence: Structures) -> Structures:
+    """The datasets in which some tokens are tied and Graph-SVM is feasible."""
+    return Structures(tuple(d for d in evidence.datasets if not d.acyclic and d.feasible))
+
+
 def at_most_zero(
     evidence: Structures, part: str, values: np.ndarray, tolerance: float | np.ndarray
 ) -> Judgement:
