@@ -38,7 +38,7 @@ def _unmet(claim: Claim, evidence: Evidence) -> Judgement | None:
     if _applicable(claim, evidence):
         return None
     for assumption in claim.assumptions:
-        for problem in evidence.problems(0):
+        for problem in evidence.problems(0) if len(evidence) else ():
             if problem.code in assumption.broken_by:
                 return Judgement(
                     "assumptions",

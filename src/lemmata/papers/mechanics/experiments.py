@@ -65,22 +65,32 @@ class Structures:
 
 @dataclass(frozen=True)
 class Trained:
-    """Training runs as grids, one row a dataset."""
+    """Training runs as grids, one row a dataset.
 
-    run: "TrainingRun"
+    Datasets without a realizable sample cannot be trained; they are listed so that a verdict can
+    say why it does not apply to them. The same goes for ``skipped`` of the other kinds.
+    """
+
+    found: "TrainingRun | None"
+    skipped: "tuple[Dataset, ...]" = ()
+
+    @property
+    def run(self) -> "TrainingRun":
+        assert self.found is not None, "no dataset could be trained"
+        return self.found
 
     @property
     def datasets(self) -> "tuple[Dataset, ...]":
-        return self.run.datasets
+        return () if self.found is None else self.found.datasets
 
     def __len__(self) -> int:
-        return len(self.datasets)
+        return len(self.datasets) + len(self.skipped)
 
     def problems(self, index: int) -> Sequence[Problem]:
-        return self.datasets[index].problems
+        return (self.datasets + self.skipped)[index].problems
 
     def select(self, indices: Sequence[int]) -> "Trained":
-        return Trained(self.run.select(indices))
+        return Trained(self.run.select([i for i in indices if i < len(self.datasets)]))
 
     @property
     def names(self) -> list[str]:
@@ -110,12 +120,13 @@ class Curves:
     datasets: "tuple[Dataset, ...]"
     curves: "tuple[Curve, ...]"
     places: np.ndarray
+    skipped: "tuple[Dataset, ...]" = ()
 
     def __len__(self) -> int:
-        return len(self.datasets)
+        return len(self.datasets) + len(self.skipped)
 
     def problems(self, index: int) -> Sequence[Problem]:
-        return self.datasets[index].problems
+        return (self.datasets + self.skipped)[index].problems
 
     def select(self, indices: Sequence[int]) -> "Curves":
         return Curves(
@@ -151,12 +162,13 @@ class Balls:
 
     datasets: "tuple[Dataset, ...]"
     paths: "dict[str, list[BallPath]]"
+    skipped: "tuple[Dataset, ...]" = ()
 
     def __len__(self) -> int:
-        return len(self.datasets)
+        return len(self.datasets) + len(self.skipped)
 
     def problems(self, index: int) -> Sequence[Problem]:
-        return self.datasets[index].problems
+        return (self.datasets + self.skipped)[index].problems
 
     def select(self, indices: Sequence[int]) -> "Balls":
         return Balls(
@@ -183,12 +195,13 @@ class Steps:
     eta: Float[np.ndarray, "datasets"]
     weights: tuple[Float[np.ndarray, "steps dimension dimension"], ...]
     risks: Float[np.ndarray, "datasets steps"]
+    skipped: "tuple[Dataset, ...]" = ()
 
     def __len__(self) -> int:
-        return len(self.datasets)
+        return len(self.datasets) + len(self.skipped)
 
     def problems(self, index: int) -> Sequence[Problem]:
-        return self.datasets[index].problems
+        return (self.datasets + self.skipped)[index].problems
 
     def select(self, indices: Sequence[int]) -> "Steps":
         rows = list(indices)
@@ -203,24 +216,26 @@ class Steps:
     def names(self) -> list[str]:
         return [dataset.name for dataset in self.datasets]
 
-    def chain(self, sign: float) -> tuple[Grid, Grid]:
-        """The slack of (30) to (32) and of (33) at each step; NaN where ||W_perp|| <= 1/2."""
-        first, second = [], []
+    def chain(self) -> dict[str, Grid]:
+        """The sides of the chain (29) to (33) at each step; NaN where ||W_perp|| <= 1/2."""
+        found: dict[str, list[np.ndarray]] = {}
         for dataset, W, risk, eta in zip(
             self.datasets, self.weights, self.risks, self.eta, strict=True
         ):
             flat = W.reshape(len(W), -1)
             free = flat - (flat @ dataset.tied_basis.T) @ dataset.tied_basis
             size = np.linalg.norm(free, axis=1)
-            move = np.sum(np.diff(flat, axis=0) ** 2, axis=1)
-            along = np.sum(np.diff(free, axis=0) * free[:-1], axis=1) / size[:-1]
-            middle = np.diff(size) + sign * move
-            speaks = size[:-1] > 0.5
-            first.append(np.where(speaks, along - middle, np.nan))
-            second.append(
-                np.where(speaks, middle - np.diff(size) - 2 * eta * np.diff(risk), np.nan)
-            )
-        return np.array(first), np.array(second)
+            apart = np.sum(np.diff(free, axis=0) ** 2, axis=1)
+            sides = {
+                "along": np.sum(np.diff(free, axis=0) * free[:-1], axis=1) / size[:-1],
+                "squares": np.diff(size**2) / (2 * size[:-1]) - apart,
+                "norms": np.diff(size) - apart,
+                "whole": np.diff(size) - np.sum(np.diff(flat, axis=0) ** 2, axis=1),
+                "risk": np.diff(size) + 2 * eta * np.diff(risk),
+            }
+            for name, values in sides.items():
+                found.setdefault(name, []).append(np.where(size[:-1] > 0.5, values, np.nan))
+        return {name: np.array(rows) for name, rows in found.items()}
 
 
 @dataclass(frozen=True)
@@ -269,26 +284,43 @@ def user_datasets(bench: Bench) -> "list[Dataset] | None":
 
 
 def trained(bench: Bench, title: str, datasets: "Sequence[Dataset]", how: "Training") -> Trained:
-    """Train with a progress bar."""
-    progress = bench.track(title, len(datasets) * how.steps)
-    return Trained(how.run(datasets, store=bench.store, progress=progress))
+    """Train what can be trained, with a progress bar."""
+    ready, skipped = split(datasets)
+    if not ready:
+        return Trained(None, skipped)
+    progress = bench.track(title, len(ready) * how.steps)
+    return Trained(how.run(ready, store=bench.store, progress=progress), skipped)
+
+
+def split(
+    datasets: "Sequence[Dataset]", fit: "Callable[[Dataset], bool]" = lambda dataset: True
+) -> "tuple[list[Dataset], tuple[Dataset, ...]]":
+    """The datasets with a realizable sample that fit, and the others."""
+    fits = [bool(d.realizable.samples) and fit(d) for d in datasets]
+    ready = [d for d, good in zip(datasets, fits, strict=True) if good]
+    return ready, tuple(d for d, good in zip(datasets, fits, strict=True) if not good)
 
 
 FIGURE_STEPS = (*range(0, 100, 5), *range(100, 4_001, 20))
 
 
 def _figure_run(bench: Bench, kind: str) -> Trained:
+    """Nothing on a user's data: what a figure reports is about its own datasets."""
     from lemmata.papers.mechanics.setting import ACYCLIC, CYCLIC, Training, generate
 
-    own = user_datasets(bench)
+    if bench.instances is not None:
+        return Trained(None)
     recipe = ACYCLIC if kind == "acyclic" else CYCLIC
-    datasets = generate(recipe, TRIALS, bench.seed) if own is None else own
+    datasets = generate(recipe, TRIALS, bench.seed)
     return trained(bench, f"100 {kind} datasets", datasets, Training(record=FIGURE_STEPS))
 
 
-def _local(bench: Bench, loss: str) -> Local:
+def _local(bench: Bench, loss: str) -> Any:
+    """``Local`` evidence; nothing on a user's data, again."""
     from lemmata.papers.mechanics.setting import LOCAL, Training, generate, pseudo_limits
 
+    if bench.instances is not None:
+        return Structures(())
     datasets = generate(LOCAL, TRIALS, bench.seed)
     steps = (*range(0, 100, 5), *range(100, 2_001, 20))
     settings: dict[str, Any] = {"loss": loss, "head": "embedding", "epsilon": AUTHORS_EPSILON}
@@ -420,38 +452,40 @@ DEPTHS = np.unique(np.concatenate([np.geomspace(1, 8_000, 28), [20.0, 40.0, 80.0
 def _paths(bench: Bench) -> Curves:
     from lemmata.papers.mechanics.setting import path
 
-    datasets = [d for d in _mixture(bench, 10, 6) if d.realizable.samples]
+    datasets, skipped = split(_mixture(bench, 10, 6))
     done = bench.track("regularization paths", len(datasets))
     curves = []
     for dataset in datasets:
         curves.append(path(dataset, DEPTHS))
         done(1)
-    return Curves(tuple(datasets), tuple(curves), DEPTHS)
+    return Curves(tuple(datasets), tuple(curves), DEPTHS, skipped)
 
 
 def _balls(bench: Bench) -> Balls:
     from lemmata.attention import LINEAR
+    from lemmata.papers.mechanics._regularized import linear_head
     from lemmata.papers.mechanics.setting import Training, ball_paths
 
     own = user_datasets(bench)
-    datasets = acyclic_datasets(bench, 3) if own is None else list(map(_small, own))
-    datasets = [d for d in datasets if d.acyclic and d.margin.status == "solved"]
+    drawn = acyclic_datasets(bench, 3) if own is None else list(map(_small, own))
+    datasets, skipped = split(drawn, lambda d: d.acyclic and d.margin.status == "solved")
+    head = "embedding" if all(linear_head(d) is d.E for d in datasets) else "identity"
     losses = {"linear": LINEAR, "squared": "squared"}
     done = bench.track("paths of other losses", len(losses))
     found = {}
     for name, loss in losses.items():
-        how = Training(loss=loss, head="embedding")  # pyright: ignore[reportArgumentType]
+        how = Training(loss=loss, head=head)  # pyright: ignore[reportArgumentType]
         found[name] = ball_paths(datasets, how, [20.0, 80.0, 320.0]) if datasets else []
         done(1)
-    return Balls(tuple(datasets), found)
+    return Balls(tuple(datasets), found, skipped)
 
 
 def _flows(bench: Bench) -> Curves:
     from lemmata.papers.mechanics.setting import flow
 
-    datasets = [d for d in _mixture(bench, 3, 2) if d.realizable.samples]
+    datasets, skipped = split(_mixture(bench, 3, 2))
     times = np.concatenate([[0.0], np.geomspace(1, 1e6, 25)])
-    return Curves(tuple(datasets), tuple(flow(d, times) for d in datasets), times)
+    return Curves(tuple(datasets), tuple(flow(d, times) for d in datasets), times, skipped)
 
 
 def _descent(bench: Bench) -> Trained:
@@ -464,7 +498,7 @@ def _descent(bench: Bench) -> Trained:
 def _steps(bench: Bench) -> Steps:
     from lemmata.papers.mechanics._points import At
 
-    datasets = [d for d in _mixture(bench, 4, 2) if d.realizable.samples]
+    datasets, skipped = split(_mixture(bench, 4, 2))
     weights, risks = [], []
     for dataset in datasets:
         start = dataset.initial_weights
@@ -477,7 +511,7 @@ def _steps(bench: Bench) -> Steps:
         weights.append(np.stack(path))
         risks.append(values)
     eta = np.array([1 / dataset.lipschitz for dataset in datasets])
-    return Steps(tuple(datasets), eta, tuple(weights), np.array(risks))
+    return Steps(tuple(datasets), eta, tuple(weights), np.array(risks), skipped)
 
 
 def _long_descent(bench: Bench) -> Trained:

@@ -39,7 +39,8 @@ def over(evidence: Structures, value: "Callable[[Dataset], Sequence[float]]") ->
     """One row a dataset; shorter rows are filled with NaN, of which nothing is said."""
     rows = [list(value(dataset)) for dataset in evidence.datasets]
     width = max(map(len, rows), default=0)
-    return np.array([[*row, *[np.nan] * (width - len(row))] for row in rows], dtype=float)
+    filled = [[*row, *[np.nan] * (width - len(row))] for row in rows]
+    return np.array(filled, dtype=float).reshape(len(rows), width)
 
 
 def judge(
@@ -51,6 +52,8 @@ def judge(
     **options: Any,
 ) -> Judgement:
     """Judge two grids; columns are points where there are no steps."""
+    if not left.size:
+        return Judgement(part, Status.UNDECIDED, f"{part}: no dataset has anything to check")
     steps = evidence.steps if isinstance(evidence, Trained) else np.arange(left.shape[1])
     if isinstance(evidence, Curves):
         steps = evidence.places
@@ -75,6 +78,10 @@ def positive(
 ) -> Judgement:
     """Judge values > 0."""
     return judge(at_least, evidence, part, values, 0.0, strict=True, **options)
+
+
+EXACT = 1e-20
+"""1 - corr below this is rounding: the direction is exact, and there is no rate to see."""
 
 
 def vanishing(

@@ -11,6 +11,7 @@ from lemmata.papers.mechanics.claims._terms import (
     ACYCLIC,
     ASSUMPTION_2,
     ASSUMPTION_4,
+    EXACT,
     GLOBAL,
     NONZERO,
     claim,
@@ -194,6 +195,8 @@ def strict_convexity(evidence: Structures, sharpened: bool) -> Sequence[Judgemen
 
     def least(dataset: "Dataset") -> list[float]:
         basis = np.concatenate([dataset.bound_basis, dataset.free_basis])
+        if not len(basis):
+            return [np.nan]
         draw = [0.3 * W for W in random_weights(dataset)[:2]]
         return [float(np.linalg.eigvalsh(At(dataset, W).hessian(basis))[0]) for W in draw]
 
@@ -217,18 +220,17 @@ def normalized_rate(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
 def _rate(part: str, x: np.ndarray, evidence: Trained, expected: float) -> Judgement:
     """Fit the last decade of every dataset; the slopes must agree with the expected one."""
     late = evidence.steps[1:] >= evidence.steps[-1] / 10
-    fits = [slope(x[late], np.log(row[1:][late])) for row in evidence["one_minus_correlation"]]
+    turning = [row for row in evidence["one_minus_correlation"] if row[-1] > EXACT]
+    if not turning:
+        return Judgement(part, Status.UNDECIDED, "the direction is exact: there is no rate to see")
+    fits = [slope(x[late], np.log(row[1:][late])) for row in turning]
     slopes, errors = np.array(fits).T
     worst = int(np.argmax(np.abs(slopes - expected)))
     reason = (
         f"{part} {slopes.mean():.3f} on average ({slopes.min():.3f} to {slopes.max():.3f}, "
         f"standard errors up to {errors.max():.1g}), against {expected:g}"
     )
-    table = {
-        "dataset": evidence.names[worst],
-        "slope": float(slopes[worst]),
-        "standard error": float(errors[worst]),
-    }
+    table = {"slope": float(slopes[worst]), "standard error": float(errors[worst])}
     return fact(part, bool(np.abs(slopes - expected).max() < 0.25), reason, table)
 
 
@@ -246,6 +248,9 @@ def orbit(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
     distance = evidence["cyclic_distance"]
     if sharpened:
         return [vanishing("distance", evidence.steps, distance, evidence.names, 1e-4)]
+    if not (distance[:, -1] > 0).all():
+        text = "a run starts at W^cyc exactly, by symmetry, and never leaves it"
+        return [Judgement("radius", Status.UNDECIDED, text)]
     radius = distance[:, -1] / (evidence.eta[:, 0] / 2)
     midpoint = evidence["midpoint_distance"][:, -1]
     late = int(np.searchsorted(evidence.steps, evidence.steps[-1] / 3, side="right")) - 1
@@ -288,7 +293,10 @@ def descent_rate(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
     late = t >= evidence.steps[-1] / 100
     x = np.log(t[late])
     residuals, constants = [], []
-    for gap in evidence["one_minus_correlation"]:
+    turning = [row for row in evidence["one_minus_correlation"] if row[-1] > EXACT]
+    if not turning:
+        return [Judgement("line", Status.UNDECIDED, "the direction is exact: there is no rate")]
+    for gap in turning:
         y = gap[1:][late] ** (-1.0 if sharpened else -0.5)
         rise, error = slope(x, y)
         line = rise * (x - x.mean()) + y.mean()
@@ -299,7 +307,7 @@ def descent_rate(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
         f"a line fits to {max(residuals):.2%} at worst; C between {C.min():.3g} and {C.max():.3g}, "
         f"standard errors up to {errors.max():.1g}"
     )
-    table = {"C": C, "standard errors": errors, "datasets": evidence.names}
+    table = {"C": C, "standard errors": errors}
     return [fact("line", max(residuals) < 0.03, reason, table)]
 
 
@@ -314,7 +322,10 @@ def descent_rate(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
 def path_rate(evidence: Curves, sharpened: bool) -> Sequence[Judgement]:
     """The slope over the last decade of radii, with its standard error."""
     rows = []
-    for curve in evidence.curves:
+    turning = [curve for curve in evidence.curves if curve.one_minus_correlation[-1] > EXACT]
+    if not turning:
+        return [Judgement("slope", Status.UNDECIDED, "the direction is exact: there is no rate")]
+    for curve in turning:
         late = curve.norm >= curve.norm[-1] / 10
         rows.append(slope(np.log(curve.norm[late]), np.log(curve.one_minus_correlation[late])))
     slopes, errors = np.array(rows).T

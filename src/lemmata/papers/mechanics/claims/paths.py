@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lemmata.claims import Bench, Judgement, at_least, equal, fact
+from lemmata.claims import Bench, Judgement, Status, at_least, equal, fact
 from lemmata.papers.mechanics import theory
 from lemmata.papers.mechanics.claims._terms import (
     ACYCLIC,
@@ -19,6 +19,7 @@ from lemmata.papers.mechanics.claims._terms import (
     over,
     positive,
     vanishing,
+    with_ties,
 )
 from lemmata.papers.mechanics.experiments import (
     BALLS,
@@ -437,7 +438,7 @@ def equation_10(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
 
 @claim(
     "lemma-4",
-    "Appendix B.4, Lemma 4; Eq. (11)",
+    "Appendix B.4, Lemma 4",
     "With the part in S_cyc frozen at any W^∥, the path outside tends to W^mm in direction.",
     assumes=GLOBAL,
     on=SAMPLE,
@@ -462,6 +463,34 @@ def lemma_4(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
             radii.append([p.radius for p in points])
             names.append(f"{dataset.name}, ‖W^∥‖ = {size:g}")
     return [vanishing("1 − corr", np.mean(radii, axis=0), np.stack(gaps), names, 1e-4)]
+
+
+@claim(
+    "equation-11",
+    "Appendix B.4, Eq. (11)",
+    "The restricted problem min L(W^⊥ + W^∥) over ‖W^⊥‖ ≤ R is solved on the sphere, where −Π_⊥ ∇L "
+    "points along W^⊥.",
+    assumes=GLOBAL,
+    on=SAMPLE,
+    sharpened="where it points away",
+)
+def equation_11(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """The angle between −Π_⊥ ∇L and W^⊥ at three radii; convexity makes such a point optimal."""
+    from lemmata.papers.mechanics._points import At, project
+    from lemmata.papers.mechanics._regularized import restricted_path
+
+    def turns(dataset: "Dataset") -> list[float]:
+        zero = np.zeros_like(dataset.target)
+        found = []
+        for point in restricted_path(dataset, zero, [2.0, 10.0, 40.0]):
+            W = (point.free @ dataset.free_basis).reshape(dataset.target.shape)
+            down = -At(dataset, W).gradient(~dataset.risk.tied)
+            down = down - project(dataset.bound_basis, down)
+            gap = down / np.linalg.norm(down) - (-1 if sharpened else 1) * W / np.linalg.norm(W)
+            found.append(float(np.linalg.norm(gap)))
+        return found
+
+    return [at_most_zero(evidence, "angle", over(evidence, turns), 1e-6)]
 
 
 @claim(
@@ -579,8 +608,40 @@ def _limit_gap(dataset: "Dataset", weights: np.ndarray) -> float:
 
 
 @claim(
+    "equation-15",
+    "Appendix B.4, Eq. (15)",
+    "L̄(W^∥) = (1/|I|) Σ_{i ∈ I} l(Σ_{O_i} e^b / Σ_{R_i} e^b), b the logits under W^∥.",
+    assumes=(ASSUMPTION_2, FEASIBLE),
+    on=SAMPLE,
+    sharpened="1.001 times that",
+)
+def equation_15(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """Position by position over the cyclic subdata, with the original last token as query."""
+    from lemmata.papers.mechanics._points import At, project, random_weights, softmax_of
+
+    def errors(dataset: "Dataset") -> list[float]:
+        reduced = dataset.risk.tied_only()
+        found = []
+        for W in random_weights(dataset)[:6]:
+            inside = project(dataset.tied_basis, W)
+            total = 0.0
+            for s in dataset.cyclic.samples:
+                shares = softmax_of(dataset, list(s.tokens), s.query, inside)
+                mass = sum(w for w, x in zip(shares, s.tokens, strict=True) if x == s.label)
+                total -= s.count * float(np.log(mass))
+            plain = total / dataset.cyclic.total * (1.001 if sharpened else 1.0)
+            found.append(abs(plain / reduced.value(At(dataset, inside).logits) - 1))
+        return found
+
+    some = with_ties(evidence)
+    if not len(some):
+        return [Judgement("risk", Status.UNDECIDED, "no dataset has ties")]
+    return [at_most_zero(some, "relative difference", over(some, errors), 1e-9)]
+
+
+@claim(
     "equation-16",
-    "Appendix B.4, Eqs. (15) and (16)",
+    "Appendix B.4, Eq. (16)",
     "lim L = |Ī|/n l(1) + |I|/n L̄(W^cyc): what W^cyc + R W^mm tends to as R grows.",
     assumes=GLOBAL,
     on=SAMPLE,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lemmata.claims import Bench, Judgement, at_least, fact
+from lemmata.claims import Bench, Judgement, Status, at_least, fact
 from lemmata.papers.mechanics.claims._terms import (
     ACYCLIC,
     ASSUMPTION_2,
@@ -16,6 +16,7 @@ from lemmata.papers.mechanics.claims._terms import (
     claim,
     judge,
     over,
+    with_ties,
 )
 from lemmata.papers.mechanics.experiments import SAMPLE, STRUCTURES, Structures, witness
 
@@ -255,7 +256,7 @@ def _can_be_ordered(graph: "PriorityGraph") -> bool:
 
 @claim(
     "definition-3",
-    "Section 4.2, Definition 3; Eq. (27)",
+    "Section 4.2, Definition 3",
     "W^cyc is the least minimiser of the risk of the cyclic subdata.",
     assumes=(ASSUMPTION_2,),
     on=STRUCTURES,
@@ -275,6 +276,35 @@ def definition_3(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
         return [float(np.linalg.norm(pull_back(dataset, slope)))]
 
     return [at_most_zero(evidence, "gradient norm", over(evidence, size), 1e-12)]
+
+
+@claim(
+    "equation-27",
+    "Appendix C.4, Eq. (27)",
+    "For the log loss W^cyc minimises L̄, the mean of −log Σ_{O_i} s_it over the cyclic subdata.",
+    assumes=(ASSUMPTION_2,),
+    on=SAMPLE,
+    sharpened="it is 0.1 below every other point",
+)
+def equation_27(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+    """L̄ at W^cyc against nearby and distant points of S_cyc."""
+    from lemmata.papers.mechanics._points import At, project, random_weights
+
+    def above(dataset: "Dataset") -> list[float]:
+        reduced = dataset.risk.tied_only()
+        finite = dataset.dense(dataset.correction)
+        least = reduced.value(At(dataset, finite).logits)
+        found = []
+        for W in random_weights(dataset):
+            step = project(dataset.tied_basis, W)
+            found.append(reduced.value(At(dataset, finite + 0.1 * step).logits) - least)
+        return found
+
+    some = with_ties(evidence)
+    if not len(some):
+        return [Judgement("minimum", Status.UNDECIDED, "no dataset has ties")]
+    bound = 0.1 if sharpened else 0.0
+    return [judge(at_least, some, "L̄ − L̄(W^cyc)", over(some, above), bound, strict=True)]
 
 
 @claim(

@@ -116,7 +116,11 @@ def train(
     request.validate(instances)
     datasets = datasets_of(instances)
     how = request.training()
-    ready = [d for d in datasets if d.realizable.samples or not how.identity]
+
+    def can_train(dataset: Dataset) -> bool:
+        return bool(dataset.realizable.samples) or not how.identity
+
+    ready = [d for d in datasets if can_train(d)]
     if request.algorithm in ("flow", "path"):
         found = _follow(ready, request, how)
     else:
@@ -125,7 +129,7 @@ def train(
     return {
         "setting": SETTING,
         "rule": describe_rule(request.algorithm, how),
-        "instances": [next(answers) if d in ready else _untrained(d) for d in datasets],
+        "instances": [next(answers) if can_train(d) else _untrained(d) for d in datasets],
     }
 
 
