@@ -4,8 +4,13 @@ Plotting libraries are imported when something is drawn.
 """
 
 from lemmata.drawing._drawing import Drawing as Drawing
+from lemmata.drawing._graph import draw_graph_layout as draw_graph_layout
 from lemmata.drawing._graph import draw_map as draw_map
 from lemmata.drawing._graph import draw_priority_graph as draw_priority_graph
+from lemmata.drawing._layout import Box as Box
+from lemmata.drawing._layout import GraphLayout as GraphLayout
+from lemmata.drawing._layout import lay_out_graph as lay_out_graph
+from lemmata.drawing._letters import legible as legible
 from lemmata.drawing._numbers import number as number
 from lemmata.drawing._shapes import draw_band as draw_band
 from lemmata.drawing._shapes import draw_tokens as draw_tokens

@@ -1,18 +1,28 @@
-"""Small directed graphs in layers, the winners on top."""
+"""Priority graphs in layers, the winners on top: sketches of small ones, layouts of any."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lemmata.drawing._layout import Box, GraphLayout, Point
+from lemmata.drawing._letters import legible
 from lemmata.drawing._style import PALETTE, SMALL
 from lemmata.tokens import PriorityGraph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.path import Path
 
 Edge = tuple[int, int]
 Place = tuple[float, float]
+
+_HEAD = 5.0
+"""The length of an arrow's head, in points."""
+
+_ARROW = "#A0A0A0"
+_PANEL = "#F6F6F6"
+_TIE = "#DDEFFA"
 
 _SWEEPS = 4
 """Rounds of moving each node above the middle of its neighbours."""
@@ -29,7 +39,8 @@ def draw_priority_graph(
 ) -> None:
     """Draw who beats whom: an arrow goes down from a winner to a loser.
 
-    Tokens that beat each other through a cycle share a layer. Meant for about ten nodes.
+    Tokens that beat each other through a cycle share a layer. Meant for about ten nodes with
+    short names; ``lay_out_graph`` takes any.
 
     Args:
         axes: where to draw; its frame is removed.
@@ -77,6 +88,103 @@ def draw_map(
         _node(axes, place, labels[node], PALETTE["black"], radius, False)
     _frame(axes, places)
     axes.set_aspect("equal", adjustable="datalim")
+
+
+def draw_graph_layout(
+    axes: "Axes", layout: GraphLayout, *, colours: Mapping[int, str] | None = None
+) -> None:
+    """Draw a graph that has its layout, arrows behind boxes.
+
+    Args:
+        axes: where to draw, of at least the layout's size; its frame is removed.
+        layout: from ``lay_out_graph``.
+        colours: the outline of a token; black where missing.
+    """
+    grey, light = PALETTE["grey"], PALETTE["light"]
+    _shape(axes, [_curve(*arrow) for arrow in layout.arrows], "none", _ARROW, 1)
+    _shape(
+        axes,
+        [_head(end) for end in dict.fromkeys(end for _, end in layout.arrows)],
+        _ARROW,
+        "none",
+        1,
+    )
+    _shape(axes, [_rounded(box, 5.0) for box in layout.panels], _PANEL, light, 2)
+    _shape(axes, [_rounded(box, 7.0) for box in layout.ties], _TIE, PALETTE["blue"], 3)
+    outlines: dict[str, list[Box]] = {}
+    for token, box in layout.tokens.items():
+        plain = grey if token in layout.idle else PALETTE["black"]
+        outlines.setdefault((colours or {}).get(token, plain), []).append(box)
+    for colour, boxes in outlines.items():
+        _shape(axes, [_rounded(box, 3.0) for box in boxes], "white", colour, 4)
+    for token, box in layout.tokens.items():
+        axes.text(
+            box.left + box.width / 2,
+            box.top + box.height / 2 + 0.36 * layout.font,
+            layout.words[token],
+            ha="center",
+            va="baseline",
+            fontsize=layout.font,
+            color=grey if token in layout.idle else PALETTE["black"],
+            parse_math=False,
+            zorder=5,
+        )
+    axes.set_xlim(0, max(layout.width, 1), auto=None)
+    axes.set_ylim(max(layout.height, 1), 0, auto=None)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+
+
+def _shape(axes: "Axes", paths: list["Path"], fill: str, outline: str, height: int) -> None:
+    """All paths as one shape, which keeps files small."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    if paths:
+        shape = Path.make_compound_path(*paths)
+        look = {"facecolor": fill, "edgecolor": outline, "linewidth": 0.6, "zorder": height}
+        axes.add_artist(PathPatch(shape, **look))
+
+
+def _curve(start: Point, end: Point) -> "Path":
+    """Leaves a winner downwards, and arrives from above."""
+    from matplotlib.path import Path
+
+    tip = (end[0], end[1] - _HEAD)
+    bend = 0.5 * (tip[1] - start[1])
+    corners = [start, (start[0], start[1] + bend), (tip[0], tip[1] - bend), tip]
+    return Path(corners, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
+
+
+def _head(end: Point) -> "Path":
+    from matplotlib.path import Path
+
+    x, y = end
+    return Path([(x - _HEAD / 2, y - _HEAD), (x + _HEAD / 2, y - _HEAD), end, end], closed=True)
+
+
+def _rounded(box: Box, radius: float) -> "Path":
+    from matplotlib.path import Path
+
+    left, top, right, bottom = box.left, box.top, box.right, box.bottom
+    corners = [
+        (left + radius, top),
+        (right - radius, top),
+        (right, top),
+        (right, top + radius),
+        (right, bottom - radius),
+        (right, bottom),
+        (right - radius, bottom),
+        (left + radius, bottom),
+        (left, bottom),
+        (left, bottom - radius),
+        (left, top + radius),
+        (left, top),
+        (left + radius, top),
+        (left + radius, top),
+    ]
+    turn = [Path.LINETO, Path.CURVE3, Path.CURVE3]
+    return Path(corners, [Path.MOVETO, *turn, *turn, *turn, *turn, Path.CLOSEPOLY])
 
 
 def _layers(edges: Sequence[Edge]) -> list[list[int]]:
@@ -137,9 +245,10 @@ def _node(axes: "Axes", place: Place, label: str, outline: str, radius: float, g
     frame = {"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": outline}
     axes.text(
         *place,
-        label,
+        legible(label, substitute=True),
         ha="center",
         va="center_baseline",
+        parse_math=False,
         fontsize=SMALL,
         color=PALETTE["grey"] if grey else PALETTE["black"],
         bbox=frame if boxed else None,

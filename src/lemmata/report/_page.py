@@ -21,17 +21,9 @@ def page(
     verdicts: Sequence[Verdict],
     settings: Mapping[str, Any],
 ) -> str:
-    """The whole document; it loads nothing."""
-    css = files("lemmata.report").joinpath("report.css").read_text(encoding="utf-8")
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", title),
-        element("style", Markup(css)),
-    )
-    body = element(
-        "body",
+    """The whole document."""
+    return document(
+        title,
         element(
             "header",
             element("h1", title),
@@ -40,9 +32,21 @@ def page(
         _summary(sections, verdicts),
         *[_figure(i, *section) for i, section in enumerate(sections, start=1)],
         _ledger(verdicts) if verdicts else None,
-        element("footer", f"Lemmata {__version__}"),
     )
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+def document(title: str, *body: object) -> str:
+    """A document in the style of all pages; it loads nothing."""
+    css = files("lemmata.report").joinpath("report.css").read_text(encoding="utf-8")
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", Markup(css)),
+    )
+    footer = element("footer", f"Lemmata {__version__}")
+    return f"<!DOCTYPE html>\n{element('html', head, element('body', *body, footer), lang='en')}\n"
 
 
 def _summary(sections: Sequence[Section], verdicts: Sequence[Verdict]) -> Markup:

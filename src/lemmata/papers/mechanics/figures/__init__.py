@@ -1,5 +1,18 @@
-"""Every figure."""
+"""The paper's figures, and one of ours, each as an experiment."""
 
 from lemmata.papers._paper import Figure
 
-FIGURES: tuple[Figure, ...] = ()
+_HERE = "lemmata.papers.mechanics.figures"
+
+FIGURES = (
+    Figure("mechanics/2", "Token-priority graphs and the cyclic subdata", f"{_HERE}._graphs"),
+    Figure("mechanics/3", "Training on acyclic data", f"{_HERE}._acyclic"),
+    Figure("mechanics/4", "Training on cyclic data", f"{_HERE}._cyclic"),
+    Figure(
+        "mechanics/4-limit",
+        "The data of Figure 4, trained up to the limit by a scheme of two parts",
+        f"{_HERE}._limit",
+    ),
+    Figure("mechanics/5", "Local convergence under a squared loss", f"{_HERE}._squared"),
+    Figure("mechanics/6", "Local convergence under cross-entropy", f"{_HERE}._cross_entropy"),
+)

@@ -232,6 +232,13 @@ class Dataset:
         return Risk.of(self.realizable, self.cells, self.bound_tokens)
 
     @cached_property
+    def tied_risk(self) -> Risk:
+        """The same with the components as ties, whether or not Graph-SVM is feasible."""
+        if self.feasible:
+            return self.risk
+        return Risk.of(self.realizable, self.cells, self.tied_tokens)
+
+    @cached_property
     def tied_basis(self) -> Basis:
         """An orthonormal basis of S_cyc."""
         return span_basis(pair_rows(self.tied_pairs, self.E))
@@ -258,10 +265,7 @@ class Dataset:
     @cached_property
     def correction(self) -> Correction:
         """W^cyc (Definition 3)."""
-        risk = self.risk
-        if not self.feasible:
-            risk = Risk.of(self.realizable, self.cells, self.tied_tokens)
-        return self._finite_limit(risk, lambda: self.tied_basis)
+        return self._finite_limit(self.tied_risk, lambda: self.tied_basis)
 
     @cached_property
     def finite_part(self) -> Correction:
