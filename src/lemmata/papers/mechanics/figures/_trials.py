@@ -1,0 +1,50 @@
+"""What the figures say about many trials of one experiment."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from lemmata.drawing import PALETTE, draw_band
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Ends = Float[np.ndarray, "trials"]
+Grid = Float[np.ndarray, "trials records"]
+Steps = Int[np.ndarray, "records"]
+
+
+def spread(values: Ends) -> dict[str, float]:
+    """Where the values of all trials lie."""
+    low, high = np.quantile(values, [0.05, 0.95])
+    return {
+        "mean": float(values.mean()),
+        "sd": float(values.std()),
+        "median": float(np.median(values)),
+        "5 %": float(low),
+        "95 %": float(high),
+        "smallest": float(values.min()),
+        "largest": float(values.max()),
+    }
+
+
+def draw_trials(axes: "Axes", steps: Steps, rows: Grid, worst: int) -> None:
+    """The mean of all trials with its band, and one trial alone."""
+    draw_band(axes, steps, rows, PALETTE["blue"], label=f"mean of {len(rows)}, 5–95 %")
+    axes.plot(
+        steps, rows[worst], color=PALETTE["black"], linewidth=0.7, label="worst trial at the end"
+    )
+
+
+def draw_level(axes: "Axes", height: float, label: str, colour: str, linestyle: str = "--") -> None:
+    """A level to compare with."""
+    axes.axhline(height, color=PALETTE[colour], linestyle=linestyle, linewidth=0.9, label=label)
+
+
+def of(count: "int | np.integer[Any] | Bool[np.ndarray, 'trials']", trials: int) -> str:
+    """A count in words: ``3 of 100``, or ``all 100``."""
+    count = int(np.sum(count))
+    if count == trials:
+        return f"all {trials}"
+    return f"{count or 'none'} of {trials}"
