@@ -34,8 +34,8 @@ SAMPLES = ("231 3", "421 2", "341 3", "132 1", "312 3", "142 1", "342 2")
 
 Place = tuple[float, float]
 
-CHAIN: dict[int, Place] = {2: (0, 2.2), 1: (0, 1.1), 0: (-0.95, 0), 3: (0.95, 0)}
-TIE: dict[int, Place] = {2: (0, 2.2), 0: (-0.95, 1.1), 1: (0.95, 1.1), 3: (0, 0)}
+CHAIN: dict[int, Place] = {2: (0.0, 2.2), 1: (0.0, 1.1), 0: (-0.95, 0.0), 3: (0.95, 0.0)}
+TIE: dict[int, Place] = {2: (0.0, 2.2), 0: (-0.95, 1.1), 1: (0.95, 1.1), 3: (0.0, 0.0)}
 """Where the tokens of each graph go: tied tokens in a triangle, so that no arrow meets another."""
 
 RADIUS = 8.0
