@@ -100,7 +100,8 @@ def order_section(order: Order, place: str, draw: Draw) -> Markup:
 def _picture(order: Order, title: str, place: str, draw: Draw) -> Markup | None:
     drawn = draw(order)
     if drawn is None:
-        told = f"The graph of {count(len(order.tokens), 'token')} is too large to draw here."
+        size = count(len(order.tokens), "token")
+        told = f"The graph of {size} is not drawn: too large for this page."
         return element("p", told, class_="note") if order.edges else None
     name, svg = drawn
     label = f"{title}: who beats whom. The same is told below."
