@@ -61,8 +61,8 @@ def _draw_distance(axes: "Axes", run: Trained) -> None:
     axes.set_title("(b) part inside the ties")
     axes.set_xlabel("step $t$")
     axes.set_ylabel(r"$\Vert\Pi_{\mathrm{cyc}} W(t) - W^{\mathrm{cyc}}\Vert$")
-    axes.legend(loc="upper right", ncols=2, columnspacing=1.0)
-    axes.set_ylim(top=30 * float(rows.max()))
+    axes.legend(handles=axes.lines[2:], loc="upper right", ncols=2, columnspacing=1.0)
+    axes.set_ylim(top=8 * float(rows.max()))
 
 
 def _numbers(run: Trained) -> dict[str, Any]:
