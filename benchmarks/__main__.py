@@ -6,7 +6,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import checking, solvers, training
+from benchmarks import checking, mechanics, solvers, training
 from benchmarks._rows import Row
 from lemmata.papers.convergence.setting import Realizable, Samples, generate
 
@@ -25,12 +25,16 @@ def main() -> None:
         checking.all_claims(datasets),
         *solvers.against_clarabel("realizable", generate(Realizable(), 20, options.seed)),
         *solvers.against_clarabel("sample-level", generate(Samples(), 20, options.seed)),
+        *mechanics.figure_4(options.count, options.seed),
+        mechanics.large_program(options.seed),
+        *mechanics.scaling(options.seed),
     ]
     console = Console()
     console.width = max(console.width, 132)
     console.print(_table(rows))
     console.print(
-        "Algorithm 1, |V| = 20, 900 + 900 steps, every step recorded. Cold includes compiling.\n"
+        "First the convergence paper: Algorithm 1, |V| = 20, 900 + 900 steps, every step recorded; "
+        "then the mechanics paper. Cold includes compiling.\n"
         f"After 900 + {training.CHECK_STEPS} steps W_kq of Lemmata and of the NumPy loops differ "
         f"by at most {training.disagreement(datasets[0]):.1e}."
     )
