@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+CONVERGENCE = ("--setting", "convergence")
 EXAMPLE = "S V O P\nV O P\nO P P\nP S V\n"
 
 
@@ -68,7 +69,7 @@ def test_analyze_example_1(example: Path):
 def test_train_example_1(example: Path):
     arguments = ["--stage1-steps", 900, "--stage1-lr", 0.1, "--steps", 900, "--lr", 0.025]
     record = ["--record", "2,10,100,900", "--predict", "S P", "--predict", "O S P"]
-    found = answer("train", example, *arguments, *record, cwd=example.parent)
+    found = answer("train", example, *CONVERGENCE, *arguments, *record, cwd=example.parent)
     instance = found["instances"][0]
     assert instance["steps"] == [2, 10, 100, 900]
     expected = [0.97009, 0.98600, 0.99540, 0.999517]
@@ -92,7 +93,7 @@ BROKEN = {
 def test_analyze_answers_broken_assumptions(tmp_path: Path, text: str, code: str):
     path = tmp_path / "data.txt"
     path.write_text(text)
-    found = answer("analyze", path, cwd=tmp_path)
+    found = answer("analyze", path, *CONVERGENCE, cwd=tmp_path)
     problem = next(p for p in found["problems"] if p["code"] == code)
     assert problem["where"]
     assert problem["message"]
@@ -106,21 +107,22 @@ def test_analyze_answers_cycles_and_open_prefixes(tmp_path: Path):
         "labels": ["b", "c", "a", "b", "c"],
     }
     path.write_text(json.dumps(samples))
-    found = answer("analyze", path, cwd=tmp_path)
+    found = answer("analyze", path, *CONVERGENCE, cwd=tmp_path)
     codes = {problem["code"] for problem in found["problems"]}
     assert {"order_not_well_defined", "not_prefix_closed"} <= codes
     assert not found["acyclic"]
     assert found["max_margin"]["status"] == "infeasible"
     edges = [[row["winner"], row["loser"]] for row in found["max_margin"]["infeasibility"]]
     assert sorted(edges) == [["a", "b"], ["b", "a"]]
-    trained = answer("train", path, "--steps", 20, "--out", tmp_path / "out", cwd=tmp_path)
+    options = [*CONVERGENCE, "--steps", 20, "--out", tmp_path / "out"]
+    trained = answer("train", path, *options, cwd=tmp_path)
     assert set(trained["instances"][0]["correlation"]) == {None}
 
 
 def test_embeddings_that_are_not_orthonormal_are_answered_and_trained(tmp_path: Path):
     (tmp_path / "data.txt").write_text(EXAMPLE)
     (tmp_path / "rows.json").write_text("[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0.6,0,0,0.8]]")
-    arguments = ["data.txt", "--embeddings", "rows.json"]
+    arguments = ["data.txt", *CONVERGENCE, "--embeddings", "rows.json"]
     found = answer("analyze", *arguments, cwd=tmp_path)
     assert [p["code"] for p in found["problems"]] == ["embeddings_not_orthonormal"]
     assert found["max_margin"]["norm_squared_exact"] is None
@@ -151,7 +153,7 @@ def bad_files(folder: Path) -> dict[str, list[object]]:
         "No such file": ["analyze", "missing.txt"],
         "steps must not be negative": ["train", "good.txt", "--steps", "-5"],
         "positive": ["train", "good.txt", "--lr", "nan"],
-        "cannot record": ["train", "good.txt", "--record", "2,5000"],
+        "cannot record": ["train", "good.txt", *CONVERGENCE, "--record", "2,5000"],
         "step numbers": ["train", "good.txt", "--record", "two"],
         "unknown token": ["train", "good.txt", "--predict", "S X"],
         "cannot write": ["train", "good.txt", "--out", "file/inside"],
@@ -193,7 +195,16 @@ def test_reproduce_one_figure(tmp_path: Path):
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_a_stopped_run_resumes_to_the_same_bits(example: Path, how: signal.Signals):
-    arguments = ["train", example, "--steps", 400_000, "--record", "1,1000,400000", "--json"]
+    arguments = [
+        "train",
+        example,
+        *CONVERGENCE,
+        "--steps",
+        400_000,
+        "--record",
+        "1,1000,400000",
+        "--json",
+    ]
     whole = lemmata(*arguments, "--out", "whole", cwd=example.parent)
     code = "from lemmata.cli import main; main()"
     command = [sys.executable, "-c", code, *map(str, arguments), "--out", "stopped"]

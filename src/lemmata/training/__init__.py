@@ -12,6 +12,7 @@ from lemmata.training._risk import PathPoint as PathPoint
 from lemmata.training._risk import Risk as Risk
 from lemmata.training._risk import gradient_flow as gradient_flow
 from lemmata.training._risk import minimise as minimise
+from lemmata.training._risk import minimise_logits as minimise_logits
 from lemmata.training._risk import regularization_path as regularization_path
 from lemmata.training._run import Recording as Recording
 from lemmata.training._run import run as run

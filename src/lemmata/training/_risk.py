@@ -6,14 +6,15 @@ sparse (one entry per sample and distinct token), and the work is done by NumPy:
 are small or solved once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, cg
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp
 
 from lemmata.tokens import TokenData
@@ -25,6 +26,9 @@ Point = Float[np.ndarray, "variables"]
 
 MOST_STEPS = 200
 """Newton steps before giving up; a dozen is usual."""
+
+LONGEST_STEP = 3.0
+"""A step may change no difference of logits by more: beyond, curvature is no guide."""
 
 
 @dataclass(frozen=True)
@@ -123,9 +127,12 @@ class Risk:
             losses = np.where(small, odds, np.log(np.logaddexp(0, np.where(small, 0, odds))))
             return float(np.asarray(logsumexp(losses, b=self.weight)))
 
-    def gradient(self, masses: Entries, counted: Bool[np.ndarray, "entries"]) -> Cells:
-        """The sum over the counted wrong tokens of mass times (e_x - e_y)."""
-        share = np.where(counted & ~self.label, masses, 0.0) * self.weight[self.sample]
+    def gradient(
+        self, masses: Entries, counted: Bool[np.ndarray, "entries"] | None = None
+    ) -> Cells:
+        """The sum over the wrong tokens, or only the counted ones, of mass times (e_x - e_y)."""
+        wrong = ~self.label if counted is None else counted & ~self.label
+        share = np.where(wrong, masses, 0.0) * self.weight[self.sample]
         total = np.add.reduceat(share, self.start)
         share = share - np.where(self.label, total[self.sample], 0.0)
         return np.bincount(self.cell, share, self.cells)
@@ -151,24 +158,92 @@ class Minimum:
     gradient_norm: float
 
 
-def minimise(risk: Risk, design: Design | None = None) -> Minimum:
-    """Newton's method from 0, for a risk that has a finite minimiser on the span of the design.
+def minimise(risk: Risk, design: Design) -> Minimum:
+    """Newton's method from 0, for a risk that has a finite minimiser on the span of the design."""
+    if not len(risk.weight) or not design.shape[1]:
+        return Minimum(np.zeros(design.shape[1]), 0.0)
 
-    Without a design the variables are the logits themselves. They are only determined up to a
-    constant per component, which neither the gradient nor conjugate gradients ever touch; the
-    caller centres them.
+    def slope(masses: Entries) -> Point:
+        return design.T @ risk.gradient(masses)
+
+    def step(masses: Entries, slope: Point) -> Point:
+        return np.linalg.lstsq(risk.hessian(masses, design), -slope, rcond=1e-15)[0]
+
+    return _newton(risk, design.shape[1], lambda point: design @ point, slope, step)
+
+
+def minimise_logits(risk: Risk) -> Minimum:
+    """The same with the logits of the cells as variables, one component at a time.
+
+    Cells of different components never meet in a sample. Inside a component the logits are only
+    determined up to a constant; their mean is 0, and so is every cell's that no sample uses.
     """
-    variables = risk.cells if design is None else design.shape[1]
+    point = np.zeros(risk.cells)
+    square = 0.0
+    for cells, part, share in _components(risk):
+        found = _minimise_component(part)
+        point[cells] = found.point - found.point.mean()
+        square += (share * found.gradient_norm) ** 2
+    return Minimum(point, float(np.sqrt(square)))
+
+
+def _components(risk: Risk) -> Iterator[tuple[Int[np.ndarray, "own"], Risk, float]]:
+    """The cells of each component, its own risk, and its share in the whole."""
+    same = risk.sample[1:] == risk.sample[:-1]
+    links = (risk.cell[:-1][same], risk.cell[1:][same])
+    shape = (risk.cells, risk.cells)
+    graph = coo_array((np.ones(len(links[0]), dtype=bool), links), shape=shape)
+    owner = connected_components(graph, directed=False)[1][risk.cell]
+    order = np.argsort(owner, kind="stable")
+    for entries in np.split(order, np.flatnonzero(np.diff(owner[order])) + 1):
+        if not len(entries):
+            continue
+        cells, cell = np.unique(risk.cell[entries], return_inverse=True)
+        samples, sample = np.unique(risk.sample[entries], return_inverse=True)
+        share = float(risk.weight[samples].sum())
+        part = Risk(
+            sample,
+            cell,
+            risk.log_multiplicity[entries],
+            risk.label[entries],
+            risk.tied[entries],
+            risk.weight[samples] / share,
+            len(cells),
+        )
+        yield cells, part, share
+
+
+def _minimise_component(risk: Risk) -> Minimum:
+    """Dense Newton steps; a constant shift of the logits gets a curvature of its own."""
+
+    def step(masses: Entries, slope: Cells) -> Cells:
+        matrix = risk.mass_matrix(masses)
+        weighted = matrix.multiply(risk.weight[:, None]).tocsr()
+        hessian = -np.asarray((matrix.T @ weighted).todense())
+        diagonal = np.bincount(risk.cell, masses * risk.weight[risk.sample], risk.cells)
+        hessian[np.diag_indices(risk.cells)] += diagonal
+        hessian += diagonal.mean() / risk.cells
+        try:
+            return cho_solve(cho_factor(hessian), -slope)
+        except LinAlgError:
+            return np.linalg.lstsq(hessian, -slope, rcond=None)[0]
+
+    return _newton(risk, risk.cells, lambda point: point, risk.gradient, step)
+
+
+def _newton(
+    risk: Risk,
+    variables: int,
+    logits: Callable[[np.ndarray], Cells],
+    gradient: Callable[[Entries], np.ndarray],
+    newton_step: Callable[[Entries, np.ndarray], np.ndarray],
+) -> Minimum:
+    """Damped Newton steps until rounding stops the gradient from falling."""
     point = np.zeros(variables)
-    if not len(risk.weight) or not variables:
-        return Minimum(point, 0.0)
-    everything = np.ones(len(risk.cell), dtype=bool)
     best = Minimum(point, np.inf)
     for _ in range(MOST_STEPS):
-        logits = point if design is None else design @ point
-        masses = np.exp(risk.log_masses(logits))
-        slope = risk.gradient(masses, everything)
-        slope = slope if design is None else design.T @ slope
+        masses = np.exp(risk.log_masses(logits(point)))
+        slope = gradient(masses)
         size = float(np.linalg.norm(slope))
         if size >= best.gradient_norm and best.gradient_norm < 1e-12:
             return best
@@ -176,50 +251,24 @@ def minimise(risk: Risk, design: Design | None = None) -> Minimum:
             best = Minimum(point, size)
         if size == 0:
             return best
-        step = _newton_step(risk, masses, design, slope)
-        point = _descend(risk, design, point, step, float(slope @ step))
+        step = newton_step(masses, slope)
+        step = step * min(1.0, LONGEST_STEP / max(float(np.ptp(logits(step))), 1e-300))
+        point = _descend(risk, logits, point, step, float(slope @ step))
     return best
 
 
-def _newton_step(
-    risk: Risk, masses: Entries, design: Design | None, slope: np.ndarray
-) -> np.ndarray:
-    if design is not None:
-        hessian = risk.hessian(masses, design)
-        return np.linalg.lstsq(hessian, -slope, rcond=1e-15)[0]
-    matrix = risk.mass_matrix(masses)
-    transposed = csr_array(matrix.T)
-    diagonal = np.bincount(risk.cell, masses * risk.weight[risk.sample], risk.cells)
-    curvature = transposed.power(2) @ risk.weight
-    scale = diagonal - curvature
-    scale = 1 / np.where(scale > 0, scale, np.where(diagonal > 0, diagonal, 1.0))
-
-    def apply(v: np.ndarray) -> np.ndarray:
-        return diagonal * v - transposed @ (risk.weight * (matrix @ v))
-
-    shape = (risk.cells, risk.cells)
-    step, _ = cg(
-        LinearOperator(shape, matvec=apply, dtype=float),  # pyright: ignore[reportCallIssue]
-        -slope,
-        rtol=1e-9,
-        maxiter=2_000,
-        M=LinearOperator(shape, matvec=lambda v: scale * v, dtype=float),  # pyright: ignore[reportCallIssue]
-    )
-    return step
-
-
 def _descend(
-    risk: Risk, design: Design | None, point: np.ndarray, step: np.ndarray, promised: float
+    risk: Risk,
+    logits: Callable[[np.ndarray], Cells],
+    point: np.ndarray,
+    step: np.ndarray,
+    promised: float,
 ) -> np.ndarray:
     """Shorten the step until the risk falls; near the end rounding hides that, and it is taken."""
-
-    def value(at: np.ndarray) -> float:
-        return risk.value(at if design is None else design @ at)
-
-    here = value(point)
+    here = risk.value(logits(point))
     length = 1.0
     while length > 1e-10 and abs(length * promised) > 1e-14 * (1 + abs(here)):
-        if value(point + length * step) <= here + 1e-4 * length * promised:
+        if risk.value(logits(point + length * step)) <= here + 1e-4 * length * promised:
             break
         length /= 2
     return point + length * step
@@ -318,7 +367,7 @@ class _Path:
         log_masses = risk.log_softmax(self._logits(point))
         masses = np.exp(log_masses)
         ridge = np.exp(log_ridge)
-        inside = design[:, :r].T @ risk.gradient(masses, np.ones_like(risk.tied))
+        inside = design[:, :r].T @ risk.gradient(masses)
         scaled = np.exp(np.minimum(log_masses - log_ridge, 690.0))
         outside = design[:, r:].T @ risk.gradient(scaled, ~risk.tied)
         equations = np.concatenate([inside + ridge * point[:r], outside + point[r:]])
@@ -341,10 +390,8 @@ def gradient_flow(
     """dz/dt = -gradient, at the given times; implicit, because the tied block is stiff."""
     from scipy.integrate import solve_ivp  # a tenth of a second that only the flow needs
 
-    everything = np.ones(len(risk.cell), dtype=bool)
-
     def slope(_: float, z: Point) -> Point:
-        return -design.T @ risk.gradient(np.exp(risk.log_masses(design @ z)), everything)
+        return -design.T @ risk.gradient(np.exp(risk.log_masses(design @ z)))
 
     def curvature(_: float, z: Point) -> np.ndarray:
         return -risk.hessian(np.exp(risk.log_masses(design @ z)), design)

@@ -54,8 +54,7 @@ class At:
     def gradient(self, counted: Bool[np.ndarray, "entries"] | None = None) -> Matrix:
         """Eq. (19) with the right index set, or only the counted entries of it."""
         risk = self.dataset.risk
-        chosen = np.ones(len(risk.cell), dtype=bool) if counted is None else counted
-        return pull_back(self.dataset, risk.gradient(self.masses, chosen))
+        return pull_back(self.dataset, risk.gradient(self.masses, counted))
 
     def hessian(self, basis: Float[np.ndarray, "rank variables"]) -> np.ndarray:
         """The Hessian of the risk in the coordinates of a basis."""

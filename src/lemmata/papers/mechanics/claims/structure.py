@@ -272,7 +272,7 @@ def definition_3(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
             return [0.0]
         W = dataset.dense(dataset.correction) * (1.01 if sharpened else 1.0)
         masses = np.exp(reduced.log_masses(At(dataset, W).logits))
-        slope = reduced.gradient(masses, np.ones(len(reduced.cell), dtype=bool))
+        slope = reduced.gradient(masses)
         return [float(np.linalg.norm(pull_back(dataset, slope)))]
 
     return [at_most_zero(evidence, "gradient norm", over(evidence, size), 1e-12)]

@@ -32,7 +32,7 @@ from lemmata.tokens import (
     orthonormality_error,
     priority_graphs,
 )
-from lemmata.training import Minimum, Risk, minimise
+from lemmata.training import Minimum, Risk, minimise, minimise_logits
 
 ORTHONORMAL = 1e-9
 """Embeddings whose Gram matrix is this close to the identity count as orthonormal."""
@@ -278,21 +278,21 @@ class Dataset:
         """The minimiser of the risk of the tied tokens alone."""
         reduced = risk.tied_only()
         if self.embeddings is None:
-            return self._centred(minimise(reduced))
+            return self._by_cell(minimise_logits(reduced))
         directions = basis()
         found = minimise(reduced, self.design(directions))
         matrix = (found.point @ directions).reshape(2 * (self.E.shape[1],))
         return Correction(float(np.linalg.norm(matrix)), found.gradient_norm, {}, matrix)
 
-    def _centred(self, found: Minimum) -> Correction:
-        """One variable a cell; the mean of each component is free, and set to zero."""
+    def _by_cell(self, found: Minimum) -> Correction:
+        """The entries of tied tokens; orthonormal embeddings have one variable a cell."""
         entries: dict[tuple[int, int], float] = {}
         for query, graph in self.graphs.items():
             for component in graph.components:
                 if len(component) > 1:
-                    values = found.point[[self.cells[token, query] for token in component]]
-                    centred = (values - values.mean()).tolist()
-                    entries.update(zip(((t, query) for t in component), centred, strict=True))
+                    cells = [(token, query) for token in component]
+                    values = found.point[[self.cells[cell] for cell in cells]].tolist()
+                    entries.update(zip(cells, values, strict=True))
         norm = float(np.sqrt(sum(value * value for value in entries.values())))
         return Correction(norm, found.gradient_norm, entries)
 
