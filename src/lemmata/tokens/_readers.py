@@ -136,6 +136,8 @@ def _row(sequence: Any, label: Any, place: str, source: str) -> Row:
     for token in (*sequence, label):
         if isinstance(token, bool) or not isinstance(token, str | int):
             raise InputError(f"{place}: {token!r} is not a token; use strings or integers")
+        if isinstance(token, str) and any("\ud800" <= letter <= "\udfff" for letter in token):
+            raise InputError(f"{place}: {token!r} holds half of a surrogate pair, which is no text")
     return list(sequence), label, 1, source
 
 

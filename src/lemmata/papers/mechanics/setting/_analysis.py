@@ -167,8 +167,14 @@ def _summary(solution: MaxMargin) -> dict[str, Any]:
         "norm": solution.norm,
         "norm_squared_exact": str(exact) if short else None,
         "error_bound": None if solution.status is Status.INFEASIBLE else solution.error_bound,
-        "certified": "exactly" if exact is not None else "by a duality gap",
+        "certified": _certificate(solution),
     }
+
+
+def _certificate(solution: MaxMargin) -> str:
+    if solution.status is Status.INFEASIBLE:
+        return "by constraints that contradict each other"
+    return "by a duality gap" if solution.norm_squared_exact is None else "exactly"
 
 
 def _multipliers(dataset: Dataset, solution: MaxMargin) -> list[dict[str, Any]]:

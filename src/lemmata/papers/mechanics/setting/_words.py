@@ -25,14 +25,19 @@ ASKS = {
 }
 
 
+def _line(text: str, style: str = "") -> Text:
+    """Text for a terminal; what does not print, such as control codes in tokens, is a dot."""
+    return Text("".join(c if c.isprintable() else "·" for c in text), style=style)
+
+
 def describe(answer: dict[str, Any]) -> Iterator[Text | Table]:
     """What one attention layer will learn: first the summary, then the graphs, then the limits."""
     words = answer["vocabulary"]
-    yield Text(
+    yield _line(
         f"{len(words):,} tokens, {answer['samples']:,} samples, {len(answer['queries']):,} last "
         f"tokens, sequences of up to {answer['longest_sequence']} tokens"
     )
-    yield Text(
+    yield _line(
         "A label beats the other tokens of its sequence, given the last token. Attention learns to "
         "select the tokens that nothing else beats; tokens that beat each other are tied and share "
         "the attention."
@@ -40,19 +45,19 @@ def describe(answer: dict[str, Any]) -> Iterator[Text | Table]:
     yield _queries(answer["queries"])
     hidden = len(answer["queries"]) - MOST_QUERIES
     if hidden > 0:
-        yield Text(f"... and {hidden:,} more last tokens (--json lists all)", style="dim")
+        yield _line(f"... and {hidden:,} more last tokens (--json lists all)", style="dim")
     yield from _limits(answer)
     for name, state in answer["theorems"].items():
         why = "; ".join(f"not so: {ASKS[needed]}" for needed in state["broken"])
         verdict = "applies" if state["applies"] else f"does not apply ({why})"
         style = "green" if state["applies"] else "bold red"
-        yield Text(f"{name} {verdict}: {MEANS[name]}", style=style)
+        yield _line(f"{name} {verdict}: {MEANS[name]}", style=style)
     for problem in answer["problems"][:MOST_LINES]:
         text = f"{problem['code']}: {problem['message']} ({problem['where']})"
-        yield Text(text, style="yellow")
+        yield _line(text, style="yellow")
     hidden = len(answer["problems"]) - MOST_LINES
     if hidden > 0:
-        yield Text(f"... and {hidden:,} more problems", style="yellow")
+        yield _line(f"... and {hidden:,} more problems", style="yellow")
 
 
 def _queries(queries: dict[str, Any]) -> Table:
@@ -61,10 +66,10 @@ def _queries(queries: dict[str, Any]) -> Table:
     busiest = sorted(queries.items(), key=lambda item: -item[1]["samples"])[:MOST_QUERIES]
     for query, found in busiest:
         table.add_row(
-            Text(query),
+            _line(query),
             f"{found['samples']:,}",
-            Text(_order(found)),
-            Text(" ".join(map(str, found["unreachable_labels"])) or "-"),
+            _line(_order(found)),
+            _line(" ".join(map(str, found["unreachable_labels"])) or "-"),
         )
     return table
 
@@ -94,24 +99,24 @@ def _limits(answer: dict[str, Any]) -> Iterator[Text]:
     exact = margin["norm_squared_exact"]
     size = "" if margin["norm"] is None else f", norm {margin['norm']:.9g}"
     square = f", norm² = {exact}" if exact and len(exact) < 60 else ""
-    yield Text(
+    yield _line(
         f"W^mm, the direction of training: {margin['status']}{size}{square}"
         f" (certified {margin['certified']})"
     )
     for row in margin.get("infeasibility", ())[:MOST_LINES]:
-        yield Text(
+        yield _line(
             f"  {row['winner']} > {row['loser']} under {row['query']}, weight "
             f"{row['multiplier']}: together these constraints say 0 >= 1"
         )
     if answer["generalized"]:
         found = answer["generalized"]
-        yield Text(
+        yield _line(
             f"  so training separates {len(found['separable'])} of "
             f"{len(found['separable']) + len(found['bound'])} pairs (direction of norm "
             f"{found['direction']['norm']:.6g}) and stays finite on the rest (norm "
             f"{found['finite_norm']:.6g})"
         )
-    yield Text(
+    yield _line(
         f"W^cyc, what decides ties: norm {correction['norm']:.9g} from "
         f"{correction['tied_samples']:,} samples with ties"
     )
