@@ -33,8 +33,8 @@ def draw(bench: Bench) -> Drawing:
         picture = Figure(figsize=(COLUMN_WIDTH, 3.7))
         # Margins by hand: to find them would take a fifth of the time of saving.
         picture.set_layout_engine("none")
-        picture.subplots_adjust(left=0.165, right=0.985, bottom=0.1, top=0.955, hspace=0.16)
-        above, below = picture.subplots(2, 1, sharex=True)
+        margins = {"left": 0.165, "right": 0.985, "bottom": 0.1, "top": 0.955, "hspace": 0.16}
+        above, below = picture.subplots(2, 1, sharex=True, gridspec_kw=margins)
         _draw_correlation(above, run)
         _draw_distance(below, run)
     numbers = _numbers(run)
