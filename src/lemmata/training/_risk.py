@@ -6,6 +6,7 @@ sparse (one entry per sample and distinct token), and the work is done by NumPy:
 are small or solved once.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,9 @@ Point = Float[np.ndarray, "variables"]
 
 MOST_STEPS = 200
 """Newton steps before giving up; a dozen is usual."""
+
+LARGEST_DENSE = 300
+"""Variables of a component up to which Newton steps are solved densely."""
 
 LONGEST_STEP = 3.0
 """A step may change no difference of logits by more: beyond, curvature is no guide."""
@@ -60,10 +64,9 @@ class Risk:
     ) -> "Risk":
         """``tied[i]`` are the tokens of sample i that are tied with its label."""
         rows = [
-            (i, cells[token, sample.query], sample.tokens.count(token), token == sample.label, same)
+            (i, cells[x, sample.query], count, x == sample.label, x == sample.label or x in tied[i])
             for i, sample in enumerate(data.samples)
-            for token in sorted(set(sample.tokens))
-            for same in (token == sample.label or token in tied[i],)
+            for x, count in sorted(Counter(sample.tokens).items())
         ]
         table = np.array(rows, dtype=np.int64).reshape(-1, 5)
         return cls(
@@ -214,14 +217,18 @@ def _components(risk: Risk) -> Iterator[tuple[Int[np.ndarray, "own"], Risk, floa
 
 
 def _minimise_component(risk: Risk) -> Minimum:
-    """Dense Newton steps; a constant shift of the logits gets a curvature of its own."""
+    """Newton steps by conjugate gradients where a dense Hessian would be large."""
 
     def step(masses: Entries, slope: Cells) -> Cells:
         matrix = risk.mass_matrix(masses)
         weighted = matrix.multiply(risk.weight[:, None]).tocsr()
-        hessian = -np.asarray((matrix.T @ weighted).todense())
         diagonal = np.bincount(risk.cell, masses * risk.weight[risk.sample], risk.cells)
-        hessian[np.diag_indices(risk.cells)] += diagonal
+        if risk.cells > LARGEST_DENSE:
+            found = _conjugate_gradients(matrix, weighted, diagonal, slope)
+            if found is not None:
+                return found
+        hessian = np.diag(diagonal) - (matrix.T @ weighted).toarray()
+        # A constant shift of the logits has no curvature; it gets some, and keeps no gradient.
         hessian += diagonal.mean() / risk.cells
         try:
             return cho_solve(cho_factor(hessian), -slope)
@@ -229,6 +236,27 @@ def _minimise_component(risk: Risk) -> Minimum:
             return np.linalg.lstsq(hessian, -slope, rcond=None)[0]
 
     return _newton(risk, risk.cells, lambda point: point, risk.gradient, step)
+
+
+def _conjugate_gradients(
+    matrix: csr_array, weighted: csr_array, diagonal: Cells, slope: Cells
+) -> Cells | None:
+    """Solve (D - M^T W M) step = -slope with the diagonal as preconditioner; None if it stalls."""
+    transposed = matrix.T.tocsr()
+    step, rest = np.zeros_like(slope), -slope
+    scaled = rest / diagonal
+    direction, size = scaled, float(rest @ scaled)
+    goal = 1e-14 * size
+    for _ in range(400):
+        image = diagonal * direction - transposed @ (weighted @ direction)
+        length = size / float(direction @ image)
+        step, rest = step + length * direction, rest - length * image
+        scaled = rest / diagonal
+        size, before = float(rest @ scaled), size
+        if size <= goal:
+            return step
+        direction = scaled + size / before * direction
+    return None
 
 
 def _newton(
@@ -249,7 +277,7 @@ def _newton(
             return best
         if size < best.gradient_norm:
             best = Minimum(point, size)
-        if size == 0:
+        if size < 1e-16:
             return best
         step = newton_step(masses, slope)
         step = step * min(1.0, LONGEST_STEP / max(float(np.ptp(logits(step))), 1e-300))

@@ -267,7 +267,7 @@ def definition_3(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
     from lemmata.papers.mechanics._points import At, pull_back
 
     def size(dataset: "Dataset") -> list[float]:
-        reduced = dataset.tied_risk.tied_only()
+        reduced = dataset.cyclic_risk
         if not len(reduced.weight):
             return [0.0]
         W = dataset.dense(dataset.correction) * (1.01 if sharpened else 1.0)

@@ -26,6 +26,7 @@ from lemmata.tokens import (
     Instance,
     PriorityGraph,
     Problem,
+    Sample,
     Token,
     TokenData,
     cyclic_subdata,
@@ -232,11 +233,17 @@ class Dataset:
         return Risk.of(self.realizable, self.cells, self.bound_tokens)
 
     @cached_property
-    def tied_risk(self) -> Risk:
-        """The same with the components as ties, whether or not Graph-SVM is feasible."""
-        if self.feasible:
-            return self.risk
-        return Risk.of(self.realizable, self.cells, self.tied_tokens)
+    def cyclic_risk(self) -> Risk:
+        """The risk of the cyclic subdata; samples that are the same once reduced count together."""
+        merged: Counter[tuple[int, tuple[int, ...], int]] = Counter()
+        for sample in self.cyclic.samples:
+            merged[sample.query, tuple(sorted(sample.tokens)), sample.label] += sample.count
+        samples = tuple(
+            Sample(tokens, label, count, asked_by=query)
+            for (query, tokens, label), count in merged.items()
+        )
+        data = TokenData(self.data.vocabulary, samples)
+        return Risk.of(data, self.cells, [frozenset(sample.tokens) for sample in samples])
 
     @cached_property
     def tied_basis(self) -> Basis:
@@ -265,18 +272,17 @@ class Dataset:
     @cached_property
     def correction(self) -> Correction:
         """W^cyc (Definition 3)."""
-        return self._finite_limit(self.tied_risk, lambda: self.tied_basis)
+        return self._finite_limit(self.cyclic_risk, lambda: self.tied_basis)
 
     @cached_property
     def finite_part(self) -> Correction:
         """The limit inside the bound pairs: W^cyc, if Graph-SVM is feasible."""
         if self.feasible:
             return self.correction
-        return self._finite_limit(self.risk, lambda: self.bound_basis)
+        return self._finite_limit(self.risk.tied_only(), lambda: self.bound_basis)
 
-    def _finite_limit(self, risk: Risk, basis: Callable[[], Basis]) -> Correction:
+    def _finite_limit(self, reduced: Risk, basis: Callable[[], Basis]) -> Correction:
         """The minimiser of the risk of the tied tokens alone."""
-        reduced = risk.tied_only()
         if self.embeddings is None:
             return self._by_cell(minimise_logits(reduced))
         directions = basis()
