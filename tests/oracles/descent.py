@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-Row = tuple[Sequence[int], int]
+Row = tuple[Sequence[int], int] | tuple[Sequence[int], int, int]
+"""A sequence, its label, and its query if that is not the last token."""
 
 
 def softmax(z: np.ndarray) -> np.ndarray:
@@ -17,11 +18,11 @@ def softmax(z: np.ndarray) -> np.ndarray:
 
 
 def risk(rows: Sequence[Row], E: np.ndarray, W: np.ndarray) -> tuple[float, np.ndarray]:
-    """The mean of -log(mass on the label), and its gradient; queries may be given third."""
+    """The mean of -log(mass on the label), and its gradient."""
     loss, gradient = 0.0, np.zeros_like(W)
     for row in rows:
         tokens, label = list(row[0]), row[1]
-        query = row[2] if len(row) > 2 else tokens[-1]  # type: ignore[misc]
+        query = row[2] if len(row) > 2 else tokens[-1]
         x, q = E[tokens], E[query]
         s = softmax(x @ W @ q)
         own = np.array([token == label for token in tokens])

@@ -8,6 +8,8 @@ import cvxpy
 import numpy as np
 from scipy.optimize import nnls
 
+from lemmata.margin import MaxMargin
+
 Edge = tuple[int, int]
 Facts = Mapping[int, Sequence[Edge]]
 
@@ -21,6 +23,13 @@ def rows_of(facts: Facts, embeddings: np.ndarray) -> np.ndarray:
         for a, b in pairs
     ]
     return np.array(rows).reshape(-1, size)
+
+
+def solved(found: MaxMargin) -> tuple[np.ndarray, float]:
+    """W and its norm, of a program that has a solution."""
+    assert found.weights is not None
+    assert found.norm is not None
+    return found.weights, found.norm
 
 
 def graph_svm(margins: np.ndarray, ties: np.ndarray) -> np.ndarray | None:
@@ -40,7 +49,7 @@ def graph_svm(margins: np.ndarray, ties: np.ndarray) -> np.ndarray | None:
 
 def assert_exact_kkt(
     values: Mapping[int, Fraction],
-    multipliers: Mapping[Edge, Fraction],
+    multipliers: Mapping[Edge, Fraction | float],
     edges: Sequence[Edge],
     sizes: Mapping[int, int],
 ) -> None:

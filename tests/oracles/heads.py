@@ -5,6 +5,7 @@ label's score; the inputs are read position by position.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from mpmath import mp, mpf
@@ -12,38 +13,38 @@ from mpmath import mp, mpf
 from lemmata.tokens import TokenData
 from oracles.textbook import Cell, Table, softmax
 
-Vector = list[mpf]
+Vector = list[Any]
 
 
-def _log(u: Vector, y: int) -> tuple[mpf, Vector]:
+def _log(u: Vector, y: int) -> tuple[Any, Vector]:
     return -mp.log(u[y]), [-(v == y) / u[y] for v in range(len(u))]
 
 
-def _squared(u: Vector, y: int) -> tuple[mpf, Vector]:
+def _squared(u: Vector, y: int) -> tuple[Any, Vector]:
     return (1 - u[y]) ** 2, [-2 * (v == y) * (1 - u[y]) for v in range(len(u))]
 
 
-def _linear(u: Vector, y: int) -> tuple[mpf, Vector]:
+def _linear(u: Vector, y: int) -> tuple[Any, Vector]:
     return -u[y], [mpf(-(v == y)) for v in range(len(u))]
 
 
-def _flat(u: Vector, y: int) -> tuple[mpf, Vector]:
+def _flat(u: Vector, y: int) -> tuple[Any, Vector]:
     r = u[y] - 1
     return mp.atan(r) - r, [(v == y) * (1 / (1 + r * r) - 1) for v in range(len(u))]
 
 
-def _cross_entropy(u: Vector, y: int) -> tuple[mpf, Vector]:
+def _cross_entropy(u: Vector, y: int) -> tuple[Any, Vector]:
     p = softmax(u)
     return -mp.log(p[y]), [p[v] - (v == y) for v in range(len(u))]
 
 
-def _softmax_squared(u: Vector, y: int) -> tuple[mpf, Vector]:
+def _softmax_squared(u: Vector, y: int) -> tuple[Any, Vector]:
     p = softmax(u)
     slope = -2 * (1 - p[y]) * p[y]
     return (1 - p[y]) ** 2, [slope * ((v == y) - p[v]) for v in range(len(u))]
 
 
-LOSSES: dict[str, Callable[[Vector, int], tuple[mpf, Vector]]] = {
+LOSSES: dict[str, Callable[[Vector, int], tuple[Any, Vector]]] = {
     "log": _log,
     "squared": _squared,
     "linear": _linear,
@@ -55,8 +56,8 @@ LOSSES: dict[str, Callable[[Vector, int], tuple[mpf, Vector]]] = {
 
 
 def evaluate(
-    data: TokenData, scores: Sequence[Sequence[mpf]], logits: Table, name: str, *, excess: bool
-) -> tuple[mpf, Table]:
+    data: TokenData, scores: Sequence[Vector], logits: Table, name: str, *, excess: bool
+) -> tuple[Any, Table]:
     """The mean loss, and its gradient in the logits by the chain rule.
 
     With ``excess`` the loss of a sample is counted from what it would be if all attention were

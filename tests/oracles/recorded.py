@@ -46,6 +46,13 @@ def recorded(name: str) -> Recorded:
     return Recorded(facts, whole, Dataset(f"{name}, bare", whole.data))
 
 
+def bare(name: str) -> Dataset:
+    """A dataset of the golden file without its embeddings, which are unit vectors."""
+    found = recorded(name).bare
+    assert found is not None
+    return found
+
+
 @cache
 def authors_instances(kind: str) -> list[Dataset]:
     """The authors' random instances of Figure 3 (acyclic) or Figure 4 (cyclic)."""

@@ -204,6 +204,7 @@ def test_the_max_margin_of_random_datasets_agrees_with_clarabel():
             for q, g in dataset.graphs.items()
         }
         expected = graph_svm(rows_of(strict, dataset.E), rows_of(tied, dataset.E))
+        assert expected is not None
         np.testing.assert_allclose(dataset.target.ravel(), expected, atol=1e-6 * dataset.norm)
 
 
@@ -219,6 +220,7 @@ def test_generated_datasets_are_what_the_recipe_says(kind, labels):
         assert dataset.E.shape == (7, 5)
         np.testing.assert_allclose(np.linalg.norm(dataset.E, axis=1), 1, rtol=1e-14)
         start = dataset.initial_weights
+        assert start is not None
         assert np.abs(start).max() <= 1 / np.sqrt(5)
         assert dataset.data.total == 4
         for sample in dataset.data.samples:
