@@ -79,7 +79,8 @@ class LogLoss(AbstractLoss):
         powers = jnp.exp(chosen - top)
         total = jnp.sum(powers, axis=1, keepdims=True)
         empty = total == 0
-        shares = jnp.where(empty, 0.0, powers / jnp.where(empty, 1.0, total) - self.label)
+        given = self.label.astype(slots.dtype)
+        shares = jnp.where(empty, 0.0, powers / jnp.where(empty, 1.0, total) - given)
         return shares, (top + jnp.log(total))[:, 0]
 
 
@@ -178,14 +179,20 @@ def _flat_slope(top: Batch, log_gap: Batch) -> tuple[Batch, Batch]:
 
 
 def _flat_excess(top: Batch, log_gap: Batch) -> Batch:
-    """F(1 - u) - F(1 - gamma_y) with F(r) = r - arctan r, whose slope is r^2/(1 + r^2)."""
+    """F(b + v) - F(b) with F(r) = r - arctan r and b = 1 - gamma_y.
+
+    With a = b + v and w = v/(1 + ab), arctan a - arctan b = arctan w, so the difference is
+    v ab/(1 + ab) + (w - arctan w): two positive terms, the second about w^3/3.
+    """
     base, gap = 1 - top, jnp.exp(log_gap)
-    small = gap < 1e-6
-    safe = jnp.where(small, 1.0, gap)
-    direct = jnp.log(safe - jnp.arctan(base + safe) + jnp.arctan(base))
-    rate = jnp.log(base**2 + base * gap + gap**2 / 3) - jnp.log1p(base**2)
-    rate = jnp.where(top == 1, 2 * log_gap - jnp.log(3.0), rate)
-    return jnp.where(small, log_gap + rate, direct)
+    product = base * (base + gap)
+    log_w = log_gap - jnp.log1p(product)
+    w = jnp.exp(log_w)
+    small = w < 0.1
+    series = 1 / 3 - w**2 / 5 + w**4 / 7 - w**6 / 9 + w**8 / 11 - w**10 / 13
+    direct = jnp.where(small, 1.0, w - jnp.arctan(w))
+    curved = jnp.where(small, 3 * log_w + jnp.log(series), jnp.log(direct))
+    return jnp.logaddexp(log_gap + jnp.log(product) - jnp.log1p(product), curved)
 
 
 LOG = Shape("log", _log_slope, _log_excess)

@@ -104,7 +104,7 @@ def _farkas(
     stacked = np.vstack([(rows / lengths[:, None]).T, np.ones(len(rows))])
     target = np.append(np.zeros(rows.shape[1]), 1.0)
     shares, residual = nnls(stacked, target)
-    y = shares / lengths
+    y = np.where(shares > 1e-14 * shares.max(), shares, 0.0) / lengths
     return shares, (y / y.sum() if residual < 1e-10 else None)
 
 

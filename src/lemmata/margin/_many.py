@@ -108,8 +108,8 @@ def _join(graphs: Sequence[WeightedGraph]) -> tuple[_Union, Nodes, Nodes]:
         winner += [rank[a] for a, _ in graph.edges]
         loser += [rank[b] for _, b in graph.edges]
     owner = np.repeat(np.arange(len(graphs)), [len(graph.start) for graph in graphs])
-    union = _Union(np.array(winner), np.array(loser), np.array(weight), owner)
-    return union, np.array(start), np.array(names)
+    rows = [np.array(row, dtype=np.int64) for row in (winner, loser, weight, start, names)]
+    return _Union(rows[0], rows[1], rows[2], owner), rows[3], rows[4]
 
 
 def _restrict(union: _Union, keep: Bool[np.ndarray, "graphs"]) -> tuple[_Union, Nodes]:

@@ -90,7 +90,7 @@ class PriorityGraph:
         depth = {tied[0]: level for level, layer in enumerate(self.layers) for tied in layer}
         return edges, sizes, depth
 
-    @property
+    @cached_property
     def acyclic(self) -> bool:
         """Whether no token beats itself through others."""
         return all(len(component) == 1 for component in self.components)

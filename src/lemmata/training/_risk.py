@@ -23,6 +23,7 @@ from lemmata.tokens import TokenData
 Cells = Float[np.ndarray, "cells"]
 Entries = Float[np.ndarray, "entries"]
 Design = Float[np.ndarray, "cells variables"]
+TiedDesign = Float[np.ndarray, "cells tied"]
 Point = Float[np.ndarray, "variables"]
 
 MOST_STEPS = 200
@@ -30,6 +31,9 @@ MOST_STEPS = 200
 
 LARGEST_DENSE = 300
 """Variables of a component up to which Newton steps are solved densely."""
+
+FIRST_RIDGE = 3.0
+"""Where the path starts at the latest: a ridge of e^3, so large that the minimiser is near 0."""
 
 LONGEST_STEP = 3.0
 """A step may change no difference of logits by more: beyond, curvature is no guide."""
@@ -307,7 +311,7 @@ class PathPoint:
     """One point of the regularization path: the minimiser of the risk plus ridge/2 |z|^2."""
 
     log_ridge: float
-    tied: Point
+    tied: Float[np.ndarray, "tied"]
     free: Point
     residual: float
 
@@ -318,9 +322,9 @@ class PathPoint:
 
 
 def regularization_path(
-    risk: Risk, tied: Design, free: Design, log_ridges: Sequence[float]
+    risk: Risk, tied: TiedDesign, free: Design, log_ridges: Sequence[float]
 ) -> list[PathPoint]:
-    """Minimise risk + (ridge/2)|z|^2 for each log ridge, from the largest to the smallest.
+    """Minimise risk + (ridge/2)|z|^2 for each log ridge; points come in the order asked for.
 
     Because the risk is convex, these are the minimisers on balls of radius |z|. The designs give
     the logits of orthonormal coordinates inside and outside the space of ties. The equation of
@@ -328,22 +332,22 @@ def regularization_path(
     are not tied with the label; so it is exact for any ridge, also far below the range of
     floating point.
     """
-    path = _Path(risk, tied, free)
-    found = []
-    for log_ridge in sorted(log_ridges, reverse=True):
+    path = _Path(risk, tied, free, max([FIRST_RIDGE, *log_ridges]))
+    found: dict[float, PathPoint] = {}
+    for log_ridge in sorted(set(log_ridges), reverse=True):
         path.advance(log_ridge)
-        found.append(path.here())
-    return found
+        found[log_ridge] = path.here()
+    return [found[log_ridge] for log_ridge in log_ridges]
 
 
 class _Path:
     """A point on the path that moves to ever smaller ridges."""
 
-    def __init__(self, risk: Risk, tied: Design, free: Design):
+    def __init__(self, risk: Risk, tied: TiedDesign, free: Design, start: float):
         self.risk = risk
         self.design = np.concatenate([tied, free], axis=1)
         self.rank = tied.shape[1]
-        self.log_ridge = 3.0
+        self.log_ridge = start
         self.point = np.zeros(self.design.shape[1])
         self.velocity = np.zeros_like(self.point)
         self.residual = np.inf
@@ -416,6 +420,8 @@ def gradient_flow(
     risk: Risk, design: Design, start: Point, times: Float[np.ndarray, "times"]
 ) -> Float[np.ndarray, "times variables"]:
     """dz/dt = -gradient, at the given times; implicit, because the tied block is stiff."""
+    if times[-1] == 0:
+        return np.tile(start, (len(times), 1))
     from scipy.integrate import solve_ivp  # a tenth of a second that only the flow needs
 
     def slope(_: float, z: Point) -> Point:

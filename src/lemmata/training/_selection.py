@@ -157,7 +157,7 @@ class FactoredState(eqx.Module):
     @property
     def weights(self) -> Float[Array, "*batch dimension dimension"]:
         """W, also of a batch of states."""
-        return self.keys @ self.queries.mT
+        return jnp.asarray(self.keys) @ jnp.asarray(self.queries).mT
 
 
 class FactoredTraining(AbstractDynamics[FactoredState]):

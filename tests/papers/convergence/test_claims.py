@@ -1,8 +1,5 @@
 """Every claim on its default experiment, and on small data whose verdicts are known by hand."""
 
-import re
-from pathlib import Path
-
 import pytest
 
 from lemmata.claims import Bench, Status, Verdict, check
@@ -61,12 +58,6 @@ def test_default_verdicts(bench: Bench, name: str):
 def test_figure_2_looks_at_the_hundred_random_datasets(bench: Bench):
     names = [dataset.name for dataset in bench.evidence(PAPER_RUN).datasets]
     assert names == [f"realizable-20-0.{i}" for i in range(100)]
-
-
-def test_the_documentation_lists_every_claim():
-    page = Path(__file__).parents[3] / "docs" / "convergence.md"
-    listed = set(re.findall(r"^\|[^|]*\| `([^`]+)` \|", page.read_text(), re.MULTILINE))
-    assert {name.removeprefix("convergence/") for name in CLAIMS} <= listed
 
 
 def on(sentences: list[str], name: str, **options) -> Verdict:

@@ -560,7 +560,7 @@ def infeasible_datasets(bench: Bench, count: int) -> "list[Dataset]":
     """Eight tokens in four dimensions, where Graph-SVM is infeasible."""
     from lemmata.papers.mechanics.setting import Recipe, generate
 
-    drawn = generate(Recipe(8, 4, 10, 6, "any"), 2 * count, bench.seed)
+    drawn = generate(Recipe(8, 4, 10, 6, "any"), 4 * count, bench.seed)
     return [dataset for dataset in drawn if not dataset.feasible][:count]
 
 

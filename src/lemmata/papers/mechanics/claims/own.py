@@ -101,7 +101,7 @@ def _tight_example(bench: Bench) -> Sequence[Judgement]:
     top = float(np.linalg.eigvalsh(At(dataset, np.zeros((2, 2))).hessian(dataset.free_basis))[-1])
     ratio = top / dataset.lipschitz_tight
     reason = f"on [0 1] → 0 the curvature at W = 0 is {ratio:.9f} times the constant"
-    return [fact("attained", abs(ratio - 1) < 1e-12, reason, witness(dataset, ratio=ratio))]
+    return [fact("attained", bool(abs(ratio - 1) < 1e-12), reason, witness(dataset, ratio=ratio))]
 
 
 @claim(

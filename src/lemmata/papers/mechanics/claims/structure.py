@@ -45,10 +45,10 @@ def equation_1(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
             masses = At(dataset, W).masses
             at = 0
             for sample in dataset.realizable.samples:
-                body = list(draw.permutation(sample.tokens[:-1]))
+                body = draw.permutation(sample.tokens[:-1]).tolist()
                 tokens = [*body, sample.query]
                 if sharpened:
-                    tokens = list(draw.permutation(tokens))
+                    tokens = draw.permutation(tokens).tolist()
                 weights = softmax_of(dataset, tokens, tokens[-1], W)
                 for token in sorted(set(sample.tokens)):
                     mass = sum(w for w, t in zip(weights, tokens, strict=True) if t == token)

@@ -38,6 +38,9 @@ from lemmata.training import Minimum, Risk, minimise, minimise_logits
 ORTHONORMAL = 1e-9
 """Embeddings whose Gram matrix is this close to the identity count as orthonormal."""
 
+SMALLEST = 1e-60
+"""Embeddings of this size and its inverse still have products within floating point."""
+
 MOST_PROBLEMS = 1_000
 """Problems of one kind that are listed one by one."""
 
@@ -107,6 +110,13 @@ class Dataset:
                 f"{name}: initial weights have shape {start.shape}; "
                 f"expected {(dimension, dimension)}"
             )
+        if embeddings is not None:
+            largest = float(np.abs(embeddings).max())
+            if not SMALLEST <= largest <= 1 / SMALLEST:
+                raise InputError(
+                    f"{name}: the largest entry of the embeddings is {largest:g}; scale them to "
+                    f"between {SMALLEST:g} and {1 / SMALLEST:g}"
+                )
         if embeddings is not None and orthonormality_error(embeddings) > ORTHONORMAL:
             return cls(name, instance.data, embeddings, start)
         return cls(name, instance.data, None if start is None else embeddings, start)

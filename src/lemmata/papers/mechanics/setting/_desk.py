@@ -27,9 +27,9 @@ class TrainingRequest:
     """What the user asked for; None means the usual choice."""
 
     algorithm: str = "ngd"
-    rate: Rate | None = None
+    rate: float | str | None = None
     steps: int | None = None
-    stage1_rate: Rate | None = None
+    stage1_rate: float | str | None = None
     stage1_steps: int | None = None
     record: tuple[int, ...] | None = None
     loss: str | None = None
@@ -75,8 +75,12 @@ class TrainingRequest:
         )
 
 
-def _rate(rate: Rate) -> Rate:
-    if isinstance(rate, str) and rate not in ("paper", "tight"):
+def _rate(rate: float | str) -> Rate:
+    if rate == "paper":
+        return "paper"
+    if rate == "tight":
+        return "tight"
+    if isinstance(rate, str):
         raise InputError(f"--lr takes a number, 'paper' (1/L) or 'tight' (1/L_tight); got '{rate}'")
     return rate
 

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import softmax
 
+from lemmata._errors import InputError
 from lemmata.margin import (
     MaxMargin,
     Pair,
@@ -28,7 +29,6 @@ from lemmata.margin import (
 from lemmata.papers.mechanics.setting._dataset import Dataset
 from lemmata.papers.mechanics.setting._training import (
     Limit,
-    Loss,
     Training,
     reduced_dataset,
     scores,
@@ -40,6 +40,8 @@ SELECTED = 1e-2
 
 IGNORED = 9e-3
 """The authors' program draws no edge to a token whose attention is between this and SELECTED."""
+
+KNOWN = ("log", "squared", "softmax-squared", "cross-entropy")
 
 Definition = Literal["authors", "selected"]
 
@@ -209,6 +211,9 @@ def stationary_point(
     basis = span_basis(pair_rows(tied, dataset.E))
     if not len(basis) or not reduced.samples:
         return np.zeros(weights.shape)
+    loss = how.loss if isinstance(how.loss, str) else how.loss.name
+    if loss not in KNOWN:
+        raise InputError(f"no second derivative is known for the loss '{loss}'; use {KNOWN}")
     width = dataset.E.shape[1]
     matrices = basis.reshape(-1, width, width)
     table = scores(dataset, how)
@@ -224,7 +229,7 @@ def stationary_point(
     for _ in range(100):
         slope, curvature = np.zeros(len(basis)), np.zeros((len(basis),) * 2)
         for design, gains, sample in samples:
-            first, second = _expand(design @ point, gains, sample.label, how.loss)
+            first, second = _expand(design @ point, gains, sample.label, loss)
             slope += sample.count / reduced.total * (design.T @ first)
             curvature += sample.count / reduced.total * (design.T @ second @ design)
         if np.linalg.norm(slope) < 1e-14:
@@ -238,7 +243,7 @@ def _expand(
     logits: Float[np.ndarray, "positions"],
     gains: Float[np.ndarray, "labels positions"],
     label: int,
-    loss: Loss,
+    loss: str,
 ) -> tuple[Float[np.ndarray, "positions"], Float[np.ndarray, "positions positions"]]:
     """Gradient and Hessian of one sample's loss in its attention logits."""
     s = softmax(logits)
@@ -251,7 +256,7 @@ def _expand(
 
 
 def _expand_loss(
-    predicted: Float[np.ndarray, "labels"], label: int, loss: Loss
+    predicted: Float[np.ndarray, "labels"], label: int, loss: str
 ) -> tuple[Float[np.ndarray, "labels"], Float[np.ndarray, "labels labels"]]:
     """Gradient and Hessian of the loss in the predicted scores."""
     own = np.eye(len(predicted))[label]

@@ -263,7 +263,7 @@ class Batch:
             return HeadLoss(jnp.asarray(self._margins(tables)), how.loss == "softmax-squared")
         shapes = {"log": LOG, "squared": SQUARED}
         shape = how.loss if isinstance(how.loss, Shape) else shapes[how.loss]
-        gains, top = self._label_scores(tables)
+        gains, top = self._label_scores(tables, shape)
         return ScoreLoss(jnp.asarray(gains), jnp.asarray(top), shape)
 
     def _margins(self, tables: list[np.ndarray]) -> np.ndarray:
@@ -277,7 +277,9 @@ class Batch:
             margins[b, :, :, : rows.shape[2]] = rows - own
         return margins
 
-    def _label_scores(self, tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def _label_scores(
+        self, tables: list[np.ndarray], shape: Shape
+    ) -> tuple[np.ndarray, np.ndarray]:
         """gamma of each slot for its input's label, and gamma of the label itself."""
         B, N, D = self.raw.tokens.shape
         scores, top = np.zeros((B, N, D)), np.ones((B, N))
@@ -296,7 +298,19 @@ class Batch:
                     "the tokens of its sequence (Assumption 3), so this loss has no infimum at "
                     "the label; use cross-entropy, or another head"
                 )
+            self._check_shape(b, shape, scores[b][exists], top[b])
         return scores, top
+
+    def _check_shape(self, b: int, shape: Shape, scores: np.ndarray, top: np.ndarray) -> None:
+        """The log loss needs positive scores, the squared loss scores of at most 1."""
+        name = self.datasets[b].name
+        if shape is LOG and scores.min() < 0:
+            raise InputError(f"{name}: the head gives negative scores, of which there is no log")
+        if shape is SQUARED and top.max() > 1:
+            raise InputError(
+                f"{name}: the head scores a label {top.max():.4g}, beyond 1, where the squared "
+                "loss grows again (Assumption 1); scale the head"
+            )
 
     def _untied(self) -> np.ndarray:
         untied = np.zeros(self.raw.tokens.shape, dtype=bool)

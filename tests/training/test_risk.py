@@ -1,0 +1,229 @@
+"""The risk of attention and its minimisers, against plain loops, SLSQP, mpmath and ODE solvers."""
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+from oracles import descent, heads, textbook
+from oracles.graph_svm import solved
+from oracles.recorded import FACTS, bare, recorded
+from scipy.integrate import solve_ivp
+from scipy.optimize import minimize as scipy_minimize
+
+from lemmata.papers.mechanics.setting import ACYCLIC, CYCLIC, Dataset, Recipe, flow, generate, path
+from lemmata.papers.mechanics.setting._paths import path_points
+from lemmata.training import Risk, gradient_flow, minimise_logits, regularization_path
+
+Rows = list[tuple[tuple[int, ...], int, int]]
+
+
+def rows_of(dataset: Dataset) -> Rows:
+    return [
+        (s.tokens, s.label, s.query) for s in dataset.realizable.samples for _ in range(s.count)
+    ]
+
+
+REPEATS = Dataset.from_samples(
+    "repeats",
+    [[0, 1, 1, 2], [0, 1, 1, 2], [1, 2, 2], [0, 2, 0], [2, 2], [1, 0, 2]],
+    [0, 0, 1, 2, 2, 1],
+    np.random.default_rng(1).standard_normal((3, 3)),
+)
+"""Repeated tokens, repeated samples, a sequence without a choice."""
+
+
+def logits_of(dataset: Dataset, W: np.ndarray) -> np.ndarray:
+    E = dataset.E
+    return np.array([E[x] @ W @ E[q] for x, q in dataset.cells])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_value_gradient_and_hessian_of_a_matrix(seed):
+    dataset = (REPEATS, *generate(CYCLIC, 2, 5))[seed]
+    d = dataset.E.shape[1]
+    W = np.random.default_rng(seed).standard_normal((d, d))
+    risk, logits = dataset.risk, logits_of(dataset, W)
+    loss, gradient = descent.risk(rows_of(dataset), dataset.E, W)
+    assert risk.value(logits) == pytest.approx(loss, rel=1e-13)
+    design = dataset.design(np.eye(d * d))
+    masses = np.exp(risk.log_masses(logits))
+    everything = np.ones(len(masses), dtype=bool)
+    found = design.T @ risk.gradient(masses, everything)
+    np.testing.assert_allclose(found, gradient.ravel(), atol=1e-14)
+    if seed == 0:
+        # positions of one token share its mass, so repeated labels bend the risk as well
+        expected = descent.hessian(rows_of(dataset), dataset.E, W)
+        np.testing.assert_allclose(risk.hessian(masses, design), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("gap", [1.0, 60.0, 2000.0])
+def test_the_logarithm_of_a_risk_that_has_underflowed(gap):
+    case = bare("chain3")
+    W = np.outer([1.0, 0.0, -0.9], [0.0, 0.0, gap])
+    with mp.workdps(textbook.digits_for(2 * gap)):
+        table = heads.as_scores(np.eye(3))
+        loss, _ = heads.evaluate(case.data, table, textbook.as_table(W), "log", excess=False)
+        expected = float(mp.log(loss))
+    assert case.risk.log_value(logits_of(case, W)) == pytest.approx(expected, abs=1e-12 * gap)
+
+
+def test_the_tied_part_counts_samples_with_a_choice_alone():
+    dataset = bare("fig2_reconstruction")
+    reduced = dataset.risk.tied_only()
+    assert len(reduced.weight) == len(FACTS["fig2_reconstruction"]["I"])
+    assert reduced.weight.sum() == pytest.approx(1)
+    rows = [(s.tokens, s.label, s.query) for s in dataset.cyclic.samples]
+    W = np.random.default_rng(0).standard_normal((4, 4))
+    assert reduced.value(logits_of(dataset, W)) == pytest.approx(
+        descent.risk(rows, np.eye(4), W)[0], rel=1e-13
+    )
+    empty = bare("chain3").risk.tied_only()
+    assert len(empty.weight) == 0
+    assert empty.log_value(np.zeros(3)) == -np.inf
+    assert minimise_logits(empty).gradient_norm == 0
+
+
+def test_a_two_cycle_in_fifty_digits():
+    # labels a : b = 3 : 5 with tokens twice and once: the odds of the label decide
+    dataset = Dataset.from_samples("two", [[0, 0, 1]] * 8, [0] * 3 + [1] * 5)
+    with mp.workdps(50):
+        # 2 e^z / (2 e^z + 1) = 3/8 for z = w_0 - w_1
+        half = mp.log(mpf(3) / 5 / 2) / 2
+    W = dataset.dense(dataset.correction)
+    assert W[0, 1] == pytest.approx(float(half), rel=1e-14)
+    assert W[1, 1] == pytest.approx(-float(half), rel=1e-14)
+    assert dataset.correction.gradient_norm < 1e-15
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_newton_with_and_without_a_design_agree(seed):
+    generator = np.random.default_rng([2, seed])
+    rows = [generator.integers(0, 7, 6).tolist() for _ in range(60)]
+    labels = [row[int(generator.integers(5))] for row in rows]
+    plain = Dataset.from_samples("many ties", rows, labels)
+    with_embeddings = Dataset("the same", plain.data, np.eye(plain.K))
+    sparse, dense = (d.dense(d.correction) for d in (plain, with_embeddings))
+    np.testing.assert_allclose(sparse, dense, atol=1e-11)
+    assert max(plain.correction.gradient_norm, with_embeddings.correction.gradient_norm) < 1e-13
+    # a minimum of the plain risk of the reduced samples
+    reduced = [(s.tokens, s.label, s.query) for s in plain.cyclic.samples for _ in range(s.count)]
+    gradient = descent.risk(reduced, np.eye(plain.K), sparse)[1]
+    np.testing.assert_allclose(gradient, 0, atol=1e-13)
+
+
+def test_a_lopsided_tie_is_found_although_newton_overshoots():
+    rows, labels = [[0, 1]] * 20_001, [0] * 20_000 + [1]
+    dataset = Dataset.from_samples("lopsided", rows, labels)
+    assert dataset.dense(dataset.correction)[0, 1] == pytest.approx(np.log(20_000) / 2, rel=1e-12)
+
+
+def test_golden_regularization_path():
+    case = recorded("peer_cyclic_1")
+    facts = case.facts["reg_path"]
+    curve = path(case.dataset, np.array([-row["mu"] for row in facts]))
+    for i, row in enumerate(facts):
+        assert curve.norm[i] == pytest.approx(row["R"], rel=1e-10)
+        assert curve.one_minus_correlation[i] == pytest.approx(row["one_minus_corr"], rel=1e-9)
+        assert curve.cyclic_distance[i] == pytest.approx(row["dist_cyc"], rel=1e-6, abs=2e-14)
+
+
+@pytest.mark.parametrize("name", ["fig2_reconstruction", "cycle_plus_last", "chain3", "losses"])
+def test_the_path_minimises_the_risk_on_balls(name):
+    dataset = recorded(name).dataset
+    rows, E = rows_of(dataset), dataset.E
+    shape = (E.shape[1],) * 2
+    curve = path(dataset, np.array([0.0, 2.0, 4.0]))
+    for W, R in zip(curve.weights, curve.norm, strict=True):
+        found = scipy_minimize(
+            lambda w: descent.risk(rows, E, w.reshape(shape))[0],
+            0.3 * W.ravel() + 0.01,
+            jac=lambda w: descent.risk(rows, E, w.reshape(shape))[1].ravel(),
+            method="SLSQP",
+            constraints={
+                "type": "ineq",
+                "fun": lambda w, R=R: R * R - w @ w,
+                "jac": lambda w: -2 * w,
+            },
+            options={"ftol": 1e-15, "maxiter": 500},
+        )
+        assert np.linalg.norm(found.x) <= R * (1 + 1e-6)
+        assert descent.risk(rows, E, W)[0] == pytest.approx(found.fun, abs=1e-9)
+        np.testing.assert_allclose(found.x.reshape(shape), W, atol=1e-4 * R)
+
+
+@pytest.mark.parametrize("recipe", [ACYCLIC, CYCLIC], ids=["acyclic", "cyclic"])
+def test_a_long_path_is_stationary_and_turns_at_its_rate(recipe):
+    (dataset,) = generate(recipe, 1, 2)
+    depths = np.array([1.0, 30.0, 300.0, 3000.0])
+    points = path_points(dataset, depths)
+    assert [point.log_ridge for point in points] == (-depths).tolist()
+    assert max(point.residual for point in points) < 1e-11
+    curve = path(dataset, depths)
+    # 1 - corr ~ C / R^2, and the tied part arrives exponentially fast
+    rate = curve.one_minus_correlation * curve.norm**2
+    assert rate[-1] < 1.5 * rate[-2]
+    assert curve.one_minus_correlation[-1] < 1e-6
+    assert curve.cyclic_distance[-2:].max() < 1e-9
+    # at moderate depth the plain gradient says so too
+    W = curve.weights[0]
+    gradient = descent.risk(rows_of(dataset), dataset.E, W)[1]
+    np.testing.assert_allclose(gradient, -np.exp(-1.0) * W, atol=1e-12)
+
+
+def test_the_path_of_infeasible_data_follows_the_generalized_direction():
+    dataset = next(
+        d
+        for d in generate(Recipe(8, 4, 10, 6), 30, 11)
+        if not d.feasible and d.generalized.separable and solved(d.generalized.margin)[1] < 100
+    )
+    curve = path(dataset, np.array([3.0, 3000.0]))
+    assert curve.one_minus_correlation[-1] < 1e-3
+    assert curve.cyclic_distance[-1] < 1e-6
+    gradient = descent.risk(rows_of(dataset), dataset.E, curve.weights[0])[1]
+    np.testing.assert_allclose(gradient, -np.exp(-3.0) * curve.weights[0], atol=1e-11)
+
+
+def test_paths_of_degenerate_data():
+    tied = path(recorded("purely_cyclic").dataset, np.array([2.0, 40.0]))
+    assert tied.cyclic_distance[-1] < 1e-12
+    assert np.isnan(tied.one_minus_correlation).all()
+    lonely = path(Dataset.from_samples("lonely", [[0], [1]], [0, 1]), np.array([1.0]))
+    assert lonely.norm == 0
+
+
+@pytest.mark.parametrize("name", ["fig2_reconstruction", "peer_cyclic_1"])
+def test_gradient_flow_agrees_with_a_runge_kutta_method(name):
+    dataset = recorded(name).dataset
+    rows, E = rows_of(dataset), dataset.E
+    shape = (E.shape[1],) * 2
+    start = dataset.initial_weights
+    start = np.zeros(shape) if start is None else start
+    times = np.array([0.0, 0.5, 4.0, 20.0])
+    expected = solve_ivp(
+        lambda _, w: -descent.risk(rows, E, w.reshape(shape))[1].ravel(),
+        (0.0, times[-1]),
+        start.ravel(),
+        method="DOP853",
+        t_eval=times,
+        rtol=1e-10,
+        atol=1e-12,
+    )
+    curve = flow(dataset, times)
+    np.testing.assert_allclose(curve.weights.reshape(len(times), -1), expected.y.T, atol=1e-6)
+    for W, log_loss in zip(curve.weights, curve.log_loss, strict=True):
+        assert log_loss == pytest.approx(np.log(descent.risk(rows, E, W)[0]), abs=1e-12)
+
+
+def test_the_free_functions_take_their_own_coordinates():
+    dataset = bare("cycle_plus_last")
+    tied, free = dataset.design(dataset.tied_basis), dataset.design(dataset.free_basis)
+    (point,) = regularization_path(dataset.risk, tied, free, [-3.0])
+    logits = tied @ point.tied + free @ point.free
+    risk: Risk = dataset.risk
+    slope = risk.gradient(np.exp(risk.log_masses(logits)), np.ones(len(risk.cell), dtype=bool))
+    np.testing.assert_allclose(tied.T @ slope, -np.exp(-3.0) * point.tied, atol=1e-14)
+    np.testing.assert_allclose(free.T @ slope, -np.exp(-3.0) * point.free, atol=1e-14)
+    assert point.radius == pytest.approx(np.sqrt(np.sum(point.tied**2) + np.sum(point.free**2)))
+    both = np.concatenate([tied, free], axis=1)
+    moved = gradient_flow(risk, both, np.zeros(2), np.array([0.0, 1e-4]))
+    slope = risk.gradient(np.exp(risk.log_masses(np.zeros(3))), np.ones(9, dtype=bool))
+    np.testing.assert_allclose(moved[1], -1e-4 * both.T @ slope, rtol=1e-3)
