@@ -26,8 +26,7 @@ def answers() -> Console:
 
 def print_json(document: Any) -> None:
     """One JSON document of plain values on standard output, and nothing else."""
-    json.dump(document, sys.stdout, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write("\n")
+    sys.stdout.write(f"{json.dumps(document, ensure_ascii=False, allow_nan=False)}\n")
 
 
 @contextmanager

@@ -13,6 +13,10 @@ import numpy as np
 from lemmata.claims import Judgement, Verdict
 
 
+_AS_IT_IS = frozenset({str, int, bool, type(None)})
+"""Most of what a large answer consists of."""
+
+
 def plain(value: Any) -> Any:
     """The same value in dictionaries, lists, text, numbers and None only, ready for JSON.
 
@@ -23,9 +27,13 @@ def plain(value: Any) -> Any:
         >>> plain({"norm": Fraction(13, 6), "rows": np.array([1.0, np.nan]), (0, 1): True})
         {'norm': '13/6', 'rows': [1.0, None], '0,1': True}
     """
+    if type(value) in _AS_IT_IS:
+        return value
+    if type(value) is list and all(type(item) is str for item in value):
+        return value
     if isinstance(value, Enum):
         return plain(value.value)
-    if value is None or isinstance(value, str | bool | int):
+    if isinstance(value, str | bool | int):
         return value
     if isinstance(value, float | np.floating):
         return float(value) if math.isfinite(value) else None

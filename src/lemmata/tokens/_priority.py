@@ -101,6 +101,9 @@ class PriorityGraph:
         if tied is None:
             return None
         inside = set(tied)
+        for winner, loser in self.edges:
+            if winner in inside and (loser, winner) in self.evidence:
+                return [winner, loser, winner]
         beats: dict[int, list[int]] = {token: [] for token in tied}
         for winner, loser in self.edges:
             if winner in inside and loser in inside:
