@@ -14,7 +14,7 @@ class Experiment(Generic[EvidenceT]):
     """A named recipe that turns a bench into evidence.
 
     Attributes:
-        name: identifies the experiment on a bench.
+        name: a short name, unique within its paper.
         says: what is run, in words, with its numbers.
         run: the recipe.
     """
@@ -43,10 +43,10 @@ class Bench:
     track: Callable[[str, int], Callable[[int], None]] = lambda title, total: lambda done: None
     instances: Sequence[Instance] | None = None
     options: dict[str, Any] = field(default_factory=dict)
-    _evidence: dict[str, Any] = field(default_factory=dict)
+    _evidence: dict[Experiment[Any], Any] = field(default_factory=dict)
 
     def evidence(self, experiment: Experiment[EvidenceT]) -> EvidenceT:
         """Run the experiment, or return what it gave the first time."""
-        if experiment.name not in self._evidence:
-            self._evidence[experiment.name] = experiment.run(self)
-        return self._evidence[experiment.name]
+        if experiment not in self._evidence:
+            self._evidence[experiment] = experiment.run(self)
+        return self._evidence[experiment]

@@ -32,10 +32,10 @@ def bench() -> Bench:
     recording = Recording(paper.stage2.steps, series, None)
     bench = Bench()
     bench._evidence |= {
-        PAPER_RUN.name: paper,
-        _generalization.FASTER_RUN.name: example,
-        _generalization.EXAMPLE_2.name: example,
-        _joint.JOINT_RUN.name: JointRun(tuple(datasets), Joint(), paper.rate_ov, recording),
+        PAPER_RUN: paper,
+        _generalization.FASTER_RUN: example,
+        _generalization.EXAMPLE_2: example,
+        _joint.JOINT_RUN: JointRun(tuple(datasets), Joint(), paper.rate_ov, recording),
     }
     return bench
 

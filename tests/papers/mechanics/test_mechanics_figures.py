@@ -35,7 +35,7 @@ def bench() -> Iterator[Bench]:
         patch.setattr(_acyclic, "LONG", 8_000)
         bench = Bench()
         # The run of Figure 6 stands in for another loss of Figure 5, so that less is compiled.
-        literal = experiments.LITERAL_SQUARED_RUN.name
+        literal = experiments.LITERAL_SQUARED_RUN
         bench._evidence[literal] = bench.evidence(experiments.CROSS_ENTROPY_RUN)
         yield bench
 
