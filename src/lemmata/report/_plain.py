@@ -12,7 +12,6 @@ import numpy as np
 
 from lemmata.claims import Judgement, Verdict
 
-
 _AS_IT_IS = frozenset({str, int, bool, type(None)})
 """Most of what a large answer consists of."""
 
