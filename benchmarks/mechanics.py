@@ -48,7 +48,7 @@ def _trials(count: int, seed: int) -> TrainingRun:
 
 def _torch_seconds(run: TrainingRun, trials: int) -> tuple[float, str]:
     """A few trials, extrapolated linearly. One thread is faster for matrices this small."""
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     torch.set_num_threads(1)
     few = run.datasets[:SAMPLE_TRIALS]

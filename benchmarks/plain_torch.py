@@ -29,7 +29,7 @@ class Trial:
 
 def train(dataset: Dataset, steps: int, rate: float) -> Trial:
     """Both limits, then the run."""
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     direction = torch.from_numpy(max_margin(dataset))
     direction = direction / direction.norm()
@@ -68,7 +68,7 @@ def _descend(
     ties: Any,
 ) -> tuple[Any, Trial]:
     """Normalized gradient descent on the log loss; shorter sequences are padded and masked."""
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     longest = data.longest_input
     tokens = [[*s.tokens, *[s.tokens[-1]] * (longest - len(s.tokens))] for s in data.samples]

@@ -1,11 +1,20 @@
 """Every numbered statement of the paper as a check, and our own findings beside them.
 
-``structure`` has Section 3 and Appendix A, ``paths`` Section 4 and Appendix B, ``descent``
-Section 5 and Appendix C, ``local`` the reported experiments and Section 6, and ``own`` what the
-paper does not say.
+``structure`` has Section 3 and Appendix A; ``paths`` and ``ties`` have Section 4 and Appendix B;
+``gradient``, ``descent`` and ``proof`` Section 5 and Appendix C; ``local`` the reported experiments
+and Section 6; and ``own`` what the paper does not say.
 """
 
 from lemmata.claims import claims_of
-from lemmata.papers.mechanics.claims import descent, local, own, paths, structure
+from lemmata.papers.mechanics.claims import (
+    descent,
+    gradient,
+    local,
+    own,
+    paths,
+    proof,
+    structure,
+    ties,
+)
 
-CLAIMS = claims_of([structure, paths, descent, local, own])
+CLAIMS = claims_of([structure, paths, ties, gradient, descent, proof, local, own])

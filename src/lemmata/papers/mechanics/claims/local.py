@@ -14,14 +14,13 @@ from lemmata.papers.mechanics.claims._terms import (
     NONZERO,
     claim,
 )
+from lemmata.papers.mechanics.evidence import Local, Trained
 from lemmata.papers.mechanics.experiments import (
     ACYCLIC_RUN,
     CROSS_ENTROPY_RUN,
     CYCLIC_RUN,
     LITERAL_SQUARED_RUN,
     SQUARED_RUN,
-    Local,
-    Trained,
 )
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from lemmata.papers.mechanics.claims._terms import (
     vanishing,
     with_ties,
 )
+from lemmata.papers.mechanics.evidence import Curves, Structures, Trained
 from lemmata.papers.mechanics.experiments import (
     BLOCK,
     FACTORED,
@@ -32,9 +33,6 @@ from lemmata.papers.mechanics.experiments import (
     PATHS,
     SAMPLE,
     STRUCTURES,
-    Curves,
-    Structures,
-    Trained,
     witness,
 )
 
@@ -116,7 +114,7 @@ def _tight_example(bench: Bench) -> Sequence[Judgement]:
 )
 def tight_lipschitz(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
     """The largest eigenvalue of the Hessian at random W and at 0."""
-    from lemmata.papers.mechanics.claims.descent import curvature_below
+    from lemmata.papers.mechanics.claims.gradient import curvature_below
 
     return [curvature_below(evidence, "lipschitz_tight", 0.1 if sharpened else 1.0)]
 

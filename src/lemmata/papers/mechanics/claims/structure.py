@@ -18,7 +18,8 @@ from lemmata.papers.mechanics.claims._terms import (
     over,
     with_ties,
 )
-from lemmata.papers.mechanics.experiments import SAMPLE, STRUCTURES, Structures, witness
+from lemmata.papers.mechanics.evidence import Structures
+from lemmata.papers.mechanics.experiments import SAMPLE, STRUCTURES, witness
 
 if TYPE_CHECKING:
     from lemmata.papers.mechanics.setting import Dataset

@@ -8,7 +8,8 @@ from jaxtyping import Float
 from lemmata.claims import Bench, Experiment
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.experiments import ACYCLIC_RUN, Trained, trained
+from lemmata.papers.mechanics.evidence import Trained
+from lemmata.papers.mechanics.experiments import ACYCLIC_RUN, trained
 from lemmata.papers.mechanics.figures._trials import draw_level, draw_trials, of, spread
 from lemmata.papers.mechanics.setting import Training
 

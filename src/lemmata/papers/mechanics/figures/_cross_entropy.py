@@ -7,7 +7,8 @@ import numpy as np
 from lemmata.claims import Bench
 from lemmata.drawing import number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.experiments import CROSS_ENTROPY_RUN, Local
+from lemmata.papers.mechanics.evidence import Local
+from lemmata.papers.mechanics.experiments import CROSS_ENTROPY_RUN
 from lemmata.papers.mechanics.figures import _local as local
 from lemmata.papers.mechanics.figures._squared import starvation
 

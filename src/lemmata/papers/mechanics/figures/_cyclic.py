@@ -8,7 +8,8 @@ from jaxtyping import Float
 from lemmata.claims import Bench
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.experiments import CYCLIC_RUN, Trained
+from lemmata.papers.mechanics.evidence import Trained
+from lemmata.papers.mechanics.experiments import CYCLIC_RUN
 from lemmata.papers.mechanics.figures._trials import draw_level, draw_trials, of, spread
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ import numpy as np
 from lemmata.claims import Bench, Experiment
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.experiments import CYCLIC_RUN, Trained, trained
+from lemmata.papers.mechanics.evidence import Trained
+from lemmata.papers.mechanics.experiments import CYCLIC_RUN, trained
 from lemmata.papers.mechanics.figures._trials import Grid, draw_level, of, spread
 from lemmata.papers.mechanics.setting import Training
 

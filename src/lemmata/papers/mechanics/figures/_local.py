@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band
-from lemmata.papers.mechanics.experiments import Local
+from lemmata.papers.mechanics.evidence import Local
 from lemmata.papers.mechanics.figures._trials import draw_level, spread
 from lemmata.papers.mechanics.setting import TrainingRun
 

@@ -5,7 +5,8 @@ from typing import Any
 from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.experiments import LITERAL_SQUARED_RUN, SQUARED_RUN, Local
+from lemmata.papers.mechanics.evidence import Local
+from lemmata.papers.mechanics.experiments import LITERAL_SQUARED_RUN, SQUARED_RUN
 from lemmata.papers.mechanics.figures import _local as local
 from lemmata.papers.mechanics.figures._trials import of
 

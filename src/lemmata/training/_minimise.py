@@ -1,0 +1,170 @@
+"""Newton's method for a risk that has a finite minimiser."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+from lemmata.training._risk import Cells, Design, Entries, Point, Risk
+
+MOST_STEPS = 200
+"""Newton steps before giving up; a dozen is usual."""
+
+LARGEST_DENSE = 300
+"""Variables of a component up to which Newton steps are solved densely."""
+
+LONGEST_STEP = 3.0
+"""A step may change no difference of logits by more: beyond, curvature is no guide."""
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """A finite minimiser, with the norm of the gradient there."""
+
+    point: np.ndarray
+    gradient_norm: float
+
+
+def minimise(risk: Risk, design: Design) -> Minimum:
+    """Newton's method from 0, for a risk that has a finite minimiser on the span of the design."""
+    if not len(risk.weight) or not design.shape[1]:
+        return Minimum(np.zeros(design.shape[1]), 0.0)
+
+    def slope(masses: Entries) -> Point:
+        return design.T @ risk.gradient(masses)
+
+    def step(masses: Entries, slope: Point) -> Point:
+        return np.linalg.lstsq(risk.hessian(masses, design), -slope, rcond=1e-15)[0]
+
+    return _newton(risk, design.shape[1], lambda point: design @ point, slope, step)
+
+
+def minimise_logits(risk: Risk) -> Minimum:
+    """The same with the logits of the cells as variables, one component at a time.
+
+    Cells of different components never meet in a sample. Inside a component the logits are only
+    determined up to a constant; their mean is 0, and so is every cell's that no sample uses.
+    """
+    point = np.zeros(risk.cells)
+    square = 0.0
+    for cells, part, share in _components(risk):
+        found = _minimise_component(part)
+        point[cells] = found.point - found.point.mean()
+        square += (share * found.gradient_norm) ** 2
+    return Minimum(point, float(np.sqrt(square)))
+
+
+def _components(risk: Risk) -> Iterator[tuple[Int[np.ndarray, "own"], Risk, float]]:
+    """The cells of each component, its own risk, and its share in the whole."""
+    same = risk.sample[1:] == risk.sample[:-1]
+    links = (risk.cell[:-1][same], risk.cell[1:][same])
+    shape = (risk.cells, risk.cells)
+    graph = coo_array((np.ones(len(links[0]), dtype=bool), links), shape=shape)
+    owner = connected_components(graph, directed=False)[1][risk.cell]
+    order = np.argsort(owner, kind="stable")
+    for entries in np.split(order, np.flatnonzero(np.diff(owner[order])) + 1):
+        if not len(entries):
+            continue
+        cells, cell = np.unique(risk.cell[entries], return_inverse=True)
+        samples, sample = np.unique(risk.sample[entries], return_inverse=True)
+        share = float(risk.weight[samples].sum())
+        part = Risk(
+            sample,
+            cell,
+            risk.log_multiplicity[entries],
+            risk.label[entries],
+            risk.tied[entries],
+            risk.weight[samples] / share,
+            len(cells),
+        )
+        yield cells, part, share
+
+
+def _minimise_component(risk: Risk) -> Minimum:
+    """Newton steps by conjugate gradients where a dense Hessian would be large."""
+
+    def step(masses: Entries, slope: Cells) -> Cells:
+        matrix = risk.mass_matrix(masses)
+        weighted = matrix.multiply(risk.weight[:, None]).tocsr()
+        diagonal = np.bincount(risk.cell, masses * risk.weight[risk.sample], risk.cells)
+        if risk.cells > LARGEST_DENSE:
+            found = _conjugate_gradients(matrix, weighted, diagonal, slope)
+            if found is not None:
+                return found
+        hessian = np.diag(diagonal) - (matrix.T @ weighted).toarray()
+        # A constant shift of the logits has no curvature; it gets some, and keeps no gradient.
+        hessian += diagonal.mean() / risk.cells
+        try:
+            return cho_solve(cho_factor(hessian), -slope)
+        except LinAlgError:
+            return np.linalg.lstsq(hessian, -slope, rcond=None)[0]
+
+    return _newton(risk, risk.cells, lambda point: point, risk.gradient, step)
+
+
+def _conjugate_gradients(
+    matrix: csr_array, weighted: csr_array, diagonal: Cells, slope: Cells
+) -> Cells | None:
+    """Solve (D - M^T W M) step = -slope with the diagonal as preconditioner; None if it stalls."""
+    transposed = matrix.T.tocsr()
+    step, rest = np.zeros_like(slope), -slope
+    scaled = rest / diagonal
+    direction, size = scaled, float(rest @ scaled)
+    goal = 1e-14 * size
+    for _ in range(400):
+        image = diagonal * direction - transposed @ (weighted @ direction)
+        length = size / float(direction @ image)
+        step, rest = step + length * direction, rest - length * image
+        scaled = rest / diagonal
+        size, before = float(rest @ scaled), size
+        if size <= goal:
+            return step
+        direction = scaled + size / before * direction
+    return None
+
+
+def _newton(
+    risk: Risk,
+    variables: int,
+    logits: Callable[[np.ndarray], Cells],
+    gradient: Callable[[Entries], np.ndarray],
+    newton_step: Callable[[Entries, np.ndarray], np.ndarray],
+) -> Minimum:
+    """Damped Newton steps until rounding stops the gradient from falling."""
+    point = np.zeros(variables)
+    best = Minimum(point, np.inf)
+    for _ in range(MOST_STEPS):
+        masses = np.exp(risk.log_masses(logits(point)))
+        slope = gradient(masses)
+        size = float(np.linalg.norm(slope))
+        if size >= best.gradient_norm and best.gradient_norm < 1e-12:
+            return best
+        if size < best.gradient_norm:
+            best = Minimum(point, size)
+        if size < 1e-16:
+            return best
+        step = newton_step(masses, slope)
+        step = step * min(1.0, LONGEST_STEP / max(float(np.ptp(logits(step))), 1e-300))
+        point = _descend(risk, logits, point, step, float(slope @ step))
+    return best
+
+
+def _descend(
+    risk: Risk,
+    logits: Callable[[np.ndarray], Cells],
+    point: np.ndarray,
+    step: np.ndarray,
+    promised: float,
+) -> np.ndarray:
+    """Shorten the step until the risk falls; near the end rounding hides that, and it is taken."""
+    here = risk.value(logits(point))
+    length = 1.0
+    while length > 1e-10 and abs(length * promised) > 1e-14 * (1 + abs(here)):
+        if risk.value(logits(point + length * step)) <= here + 1e-4 * length * promised:
+            break
+        length /= 2
+    return point + length * step
