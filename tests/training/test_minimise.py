@@ -1,0 +1,71 @@
+"""W^cyc of large and of lopsided ties, certified by a gradient written out in plain loops."""
+
+import math
+
+import numpy as np
+import pytest
+
+from lemmata.papers.mechanics.setting import Dataset
+from lemmata.tokens import TokenData
+from lemmata.training import _minimise
+
+
+def tied_corpus(tokens: int, samples: int, seed: int) -> TokenData:
+    """Random sequences under one last token with random labels: nearly all tokens are tied."""
+    draw = np.random.default_rng(seed)
+    rows = []
+    for i in range(samples):
+        body = draw.permutation(tokens)[:4].tolist()
+        rows.append(([*body, body[0], "q"], body[int(draw.integers(4))], 1, f"line {i}"))
+    return TokenData.from_samples(rows)
+
+
+def largest_slope(dataset: Dataset) -> float:
+    """The gradient of the risk of the cyclic subdata, sample by sample."""
+    entries = dataset.correction.entries
+    slope: dict[tuple[int, int], float] = {}
+    for sample in dataset.cyclic.samples:
+        powers = {
+            x: sample.tokens.count(x) * math.exp(entries[x, sample.query])
+            for x in set(sample.tokens)
+        }
+        total = sum(powers.values())
+        for token, power in powers.items():
+            cell = (token, sample.query)
+            share = power / total - (token == sample.label)
+            slope[cell] = slope.get(cell, 0.0) + sample.count * share
+    return max(map(abs, slope.values())) / dataset.cyclic.total
+
+
+def test_a_component_too_large_for_dense_steps():
+    data = tied_corpus(420, 2_500, 3)
+    dataset = Dataset("tied", data)
+    assert max(len(tied) for tied in dataset.graphs[data.vocabulary.index("q")].components) > 300
+    assert largest_slope(dataset) < 1e-14
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_minimise, "LARGEST_DENSE", 10_000)
+        dense = Dataset("tied", data).correction
+    assert dataset.correction.norm == pytest.approx(dense.norm, rel=1e-10)
+    for cell, value in dense.entries.items():
+        assert dataset.correction.entries[cell] == pytest.approx(value, abs=1e-8)
+
+
+def test_a_lopsided_tie():
+    """Odds of 100,000 to 1 are reached exactly, though the first steps overshoot."""
+    rows = [(["a", "b", "q"], "a", 100_000, "often"), (["a", "b", "q"], "b", 1, "once")]
+    correction = Dataset("lopsided", TokenData.from_samples(rows)).correction
+    assert correction.entries[0, 2] - correction.entries[1, 2] == pytest.approx(math.log(1e5))
+    assert correction.gradient_norm < 1e-14
+
+
+def test_a_chain_of_lopsided_ties():
+    """Five tokens in a circle, each far ahead of the next but the last: a range beyond 20."""
+    rows = []
+    for a, b in ("ab", "bc", "cd", "de"):
+        rows += [([a, b, "q"], a, 1_000, "often"), ([a, b, "q"], b, 1, "once")]
+    dataset = Dataset("chain", TokenData.from_samples(rows))
+    values = dataset.correction.entries
+    name = dataset.data.vocabulary.index
+    q = name("q")
+    assert values[name("a"), q] - values[name("e"), q] == pytest.approx(4 * math.log(1_000))
+    assert largest_slope(dataset) < 1e-14
