@@ -51,7 +51,7 @@ def test_a_component_too_large_for_dense_steps():
 
 
 def test_a_lopsided_tie():
-    """Odds of 100,000 to 1 are reached exactly, though the first steps overshoot."""
+    """Odds of 100,000 to 1 are reached exactly."""
     rows = [(["a", "b", "q"], "a", 100_000, "often"), (["a", "b", "q"], "b", 1, "once")]
     correction = Dataset("lopsided", TokenData.from_samples(rows)).correction
     assert correction.entries[0, 2] - correction.entries[1, 2] == pytest.approx(math.log(1e5))
