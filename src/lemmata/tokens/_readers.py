@@ -32,6 +32,18 @@ class Instance:
     embeddings: Float[np.ndarray, "tokens dimension"] | None = None
     initial_weights: Float[np.ndarray, "dimension dimension"] | None = None
 
+    def check_shapes(self, name: str) -> None:
+        """Embeddings have a row a token, and initial weights their dimension."""
+        size, embeddings, start = self.data.size, self.embeddings, self.initial_weights
+        if embeddings is not None and len(embeddings) != size:
+            raise InputError(f"{name}: {len(embeddings)} embedding rows for {size} tokens")
+        dimension = size if embeddings is None else embeddings.shape[1]
+        if start is not None and start.shape != (dimension, dimension):
+            raise InputError(
+                f"{name}: initial weights have shape {start.shape}; "
+                f"expected {(dimension, dimension)}"
+            )
+
 
 def read_instances(path: Path, *, prefixes: bool) -> list[Instance]:
     """Read a token file.

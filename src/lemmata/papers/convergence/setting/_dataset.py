@@ -53,16 +53,9 @@ class Dataset:
     @classmethod
     def from_instance(cls, name: str, instance: Instance) -> "Dataset":
         """What a token file said; orthonormal embeddings are set aside once checked."""
+        instance.check_shapes(name)
         size = instance.data.size
         embeddings, start = instance.embeddings, instance.initial_weights
-        if embeddings is not None and len(embeddings) != size:
-            raise InputError(f"{name}: {len(embeddings)} embedding rows for {size} tokens")
-        dimension = size if embeddings is None else embeddings.shape[1]
-        if start is not None and start.shape != (dimension, dimension):
-            raise InputError(
-                f"{name}: initial weights have shape {start.shape}; "
-                f"expected {(dimension, dimension)}"
-            )
         orthonormal = embeddings is None or orthonormality_error(embeddings) <= ORTHONORMAL
         if orthonormal and start is None:
             return cls(name, instance.data)

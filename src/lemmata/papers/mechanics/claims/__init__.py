@@ -2,7 +2,7 @@
 
 ``structure`` has Section 3 and Appendix A; ``paths`` and ``ties`` have Section 4 and Appendix B;
 ``gradient``, ``descent`` and ``proof`` Section 5 and Appendix C; ``local`` the reported experiments
-and Section 6; and ``own`` what the paper does not say.
+and Section 6; ``own`` and ``rates`` what the paper does not say.
 """
 
 from lemmata.claims import claims_of
@@ -13,8 +13,9 @@ from lemmata.papers.mechanics.claims import (
     own,
     paths,
     proof,
+    rates,
     structure,
     ties,
 )
 
-CLAIMS = claims_of([structure, paths, ties, gradient, descent, proof, local, own])
+CLAIMS = claims_of([structure, paths, ties, gradient, descent, proof, local, own, rates])

@@ -100,16 +100,8 @@ class Dataset:
     @classmethod
     def from_instance(cls, name: str, instance: Instance) -> "Dataset":
         """What a token file said; orthonormal embeddings are set aside once checked."""
-        size = instance.data.size
+        instance.check_shapes(name)
         embeddings, start = instance.embeddings, instance.initial_weights
-        if embeddings is not None and len(embeddings) != size:
-            raise InputError(f"{name}: {len(embeddings)} embedding rows for {size} tokens")
-        dimension = size if embeddings is None else embeddings.shape[1]
-        if start is not None and start.shape != (dimension, dimension):
-            raise InputError(
-                f"{name}: initial weights have shape {start.shape}; "
-                f"expected {(dimension, dimension)}"
-            )
         if embeddings is not None:
             largest = float(np.abs(embeddings).max())
             if not SMALLEST <= largest <= 1 / SMALLEST:
