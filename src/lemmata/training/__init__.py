@@ -13,6 +13,12 @@ from lemmata.training._minimise import minimise_logits as minimise_logits
 from lemmata.training._path import PathPoint as PathPoint
 from lemmata.training._path import gradient_flow as gradient_flow
 from lemmata.training._path import regularization_path as regularization_path
+from lemmata.training._random import Stream as Stream
+from lemmata.training._random import fold as fold
+from lemmata.training._random import normals as normals
+from lemmata.training._random import signs as signs
+from lemmata.training._random import stream as stream
+from lemmata.training._random import subsets as subsets
 from lemmata.training._risk import Risk as Risk
 from lemmata.training._run import Recording as Recording
 from lemmata.training._run import run as run

@@ -61,6 +61,8 @@ def run(
     *,
     store: Store | None = None,
     progress: Callable[[int], None] = lambda _: None,
+    group: int = INSTANCES_PER_GROUP,
+    chunk: int = POINTS_PER_CHUNK,
 ) -> Recording[StateT]:
     """Run a batch of instances and record the given steps.
 
@@ -73,17 +75,21 @@ def run(
         steps: sorted step numbers to record; the last one ends the run.
         store: where checkpoints and results are kept; None keeps nothing on disk.
         progress: called with the number of instance-steps done since the last call.
+        group: instances that run side by side in one compiled call.
+        chunk: recorded points per compiled call; 1 where a single step takes milliseconds.
     """
     count = len(jax.tree.leaves(dynamics)[0])
-    groups = -(-count // INSTANCES_PER_GROUP)
+    groups = -(-count // group)
     size = -(-count // groups)
     members = [np.minimum(np.arange(g * size, (g + 1) * size), count - 1) for g in range(groups)]
     parts = [jax.tree.map(lambda leaf, at=at: np.asarray(leaf)[at], dynamics) for at in members]
     stop: list[bool] = []
 
-    def work(group: int) -> tuple[dict[str, np.ndarray], StateT]:
-        real = min(size, count - group * size)
-        return _run_group(parts[group], steps, store, lambda done: progress(done * real), stop)
+    def work(index: int) -> tuple[dict[str, np.ndarray], StateT]:
+        real = min(size, count - index * size)
+        return _run_group(
+            parts[index], steps, store, lambda done: progress(done * real), stop, chunk
+        )
 
     with ThreadPoolExecutor(min(os.cpu_count() or 1, groups)) as pool:
         try:
@@ -104,6 +110,7 @@ def _run_group(
     store: Store | None,
     progress: Callable[[int], None],
     stop: list[bool],
+    chunk: int,
 ) -> tuple[dict[str, np.ndarray], StateT]:
     points = _points(steps)
     keep = np.isin(points, steps)
@@ -117,21 +124,21 @@ def _run_group(
     while position < len(points):
         if stop:
             raise KeyboardInterrupt
-        chunk = points[position : position + POINTS_PER_CHUNK]
+        stretch = points[position : position + chunk]
         before = points[position - 1] if position else 0
-        gaps = np.zeros(POINTS_PER_CHUNK, dtype=np.int64)
-        gaps[: len(chunk)] = np.diff(chunk, prepend=before)
+        gaps = np.zeros(chunk, dtype=np.int64)
+        gaps[: len(stretch)] = np.diff(stretch, prepend=before)
         state, found = _advance(dynamics, state, jax.numpy.asarray(gaps))
-        kept = keep[position : position + len(chunk)]
-        fresh = {name: np.asarray(rows)[: len(chunk)][kept].T for name, rows in found.items()}
+        kept = keep[position : position + len(stretch)]
+        fresh = {name: np.asarray(rows)[: len(stretch)][kept].T for name, rows in found.items()}
         series = {
             name: np.concatenate([series[name], rows], axis=1) if series else rows
             for name, rows in fresh.items()
         }
-        position += len(chunk)
+        position += len(stretch)
         if store:
             store.save(key, _freeze(position, state, series))
-        progress(int(chunk[-1] - before))
+        progress(int(stretch[-1] - before))
     return series, jax.tree.map(np.asarray, state)
 
 
@@ -141,9 +148,20 @@ def _points(steps: Int[np.ndarray, "records"]) -> Int[np.ndarray, "points"]:
     return np.unique(np.concatenate([steps, stops[stops > 0]])).astype(np.int64)
 
 
+def _each(function: Callable[..., Any], *batched: Any) -> Any:
+    """The function on every instance: by vectorization, or directly if there is but one.
+
+    Gathers and scatters are several times slower with a batch axis, be it of length one.
+    """
+    if len(jax.tree.leaves(batched)[0]) > 1:
+        return eqx.filter_vmap(function)(*batched)
+    single = jax.tree.map(lambda leaf: leaf[0], batched)
+    return jax.tree.map(lambda leaf: leaf[None], function(*single))
+
+
 @eqx.filter_jit
 def _start(dynamics: AbstractDynamics[StateT]) -> StateT:
-    return eqx.filter_vmap(lambda one: one.init())(dynamics)
+    return _each(lambda one: one.init(), dynamics)
 
 
 @eqx.filter_jit
@@ -151,12 +169,13 @@ def _advance(
     dynamics: AbstractDynamics[StateT], state: StateT, gaps: Int[jax.Array, "points"]
 ) -> tuple[StateT, dict[str, jax.Array]]:
     """For each gap, take that many steps and measure."""
-    step = eqx.filter_vmap(lambda one, at: one.step(at))
-    measure = eqx.filter_vmap(lambda one, at: one.measure(at))
 
     def point(at: StateT, gap: jax.Array) -> tuple[StateT, dict[str, jax.Array]]:
-        at = jax.lax.fori_loop(0, gap, lambda _, here: step(dynamics, here), at)
-        return at, measure(dynamics, at)
+        def step(_: jax.Array, here: StateT) -> StateT:
+            return _each(lambda one, state: one.step(state), dynamics, here)
+
+        at = jax.lax.fori_loop(0, gap, step, at)
+        return at, _each(lambda one, state: one.measure(state), dynamics, at)
 
     return jax.lax.scan(point, state, gaps)
 

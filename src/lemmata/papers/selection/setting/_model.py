@@ -1,0 +1,160 @@
+"""The one-layer transformer of Definition 2.4 on a batch, and its gradient by hand.
+
+The input matrix Z = [X; E] is never formed. All samples of a batch share their encodings, so
+attention sees positions through the kernel K = E' W_pp E alone: the logits of a sample mix q rows
+of K', and the gradient adds q rows back. Four products of matrices of the size of W remain,
+whatever the batch size.
+"""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import lax, nn
+from jaxtyping import Array, Float, Int
+
+from lemmata.training import Stream, fold, normals, subsets
+
+
+class Batch(NamedTuple):
+    """Samples that share their encodings; ``x_query`` is absent if it is zero."""
+
+    X: Float[Array, "samples d T"]
+    y: Int[Array, "samples q"]
+    E: Float[Array, "d_e T"]
+    x_query: Float[Array, "samples d"] | None = None
+
+
+class Weights(NamedTuple):
+    """The two matrices that are trained."""
+
+    V: Float[Array, "d width"]
+    W: Float[Array, "width width"]
+
+
+def draw_batch(
+    source: Stream,
+    samples: int,
+    q: int,
+    d: int,
+    E: Float[Array, "d_e T"],
+    x_query: Float[Array, "samples d"] | None,
+) -> Batch:
+    """Gaussian tokens and uniform subsets under the given encodings."""
+    T = E.shape[1]
+    # The barrier keeps the compiler from drawing the same tokens again for every use of them.
+    X = lax.optimization_barrier(normals(fold(source, jnp.uint32(0)), (samples, d, T)))
+    return Batch(X.astype(E.dtype), subsets(fold(source, jnp.uint32(1)), samples, q, T), E, x_query)
+
+
+class _Forward(NamedTuple):
+    """What the gradient needs again."""
+
+    coefficients: Float[Array, "samples q"]
+    S: Float[Array, "samples T"]
+    mean_token: Float[Array, "samples d"]
+    position_values: Float[Array, "d T"]
+    residual: Float[Array, "samples d"]
+
+
+def attend(weights: Weights, batch: Batch) -> Float[Array, "samples T"]:
+    """The attention S_y of every sample."""
+    return _forward(weights, batch).S
+
+
+def losses(weights: Weights, batch: Batch) -> Float[Array, "samples"]:
+    """Half the squared error of every sample."""
+    return 0.5 * jnp.sum(_forward(weights, batch).residual ** 2, axis=1)
+
+
+def token_free_losses(
+    weights: Weights, y: Int[Array, "samples q"], E: Float[Array, "d_e T"]
+) -> Float[Array, "samples"]:
+    """The loss of each subset, averaged over all tokens exactly, for x_query = 0.
+
+    Exact where the first d rows of W are zero; otherwise an estimate that leaves out what those
+    rows do.
+    """
+    d, q = weights.V.shape[0], y.shape[1]
+    V_t, V_p = weights.V[:, :d], weights.V[:, d:]
+    kernel = (E.T @ weights.W[d:, d:].T) @ E
+    S = nn.softmax(_mix_rows(kernel, y, _subset_coefficients(E.T @ E, y)), axis=1)
+    alpha = jnp.trace(V_t) / d
+    rest = V_t - alpha * jnp.eye(d, dtype=E.dtype)
+    error = (-alpha * S).at[jnp.arange(len(y))[:, None], y].add(1 / q)
+    offset = S @ (V_p @ E).T
+    return 0.5 * (
+        d * jnp.sum(error**2, axis=1)
+        + jnp.sum(rest**2) * jnp.sum(S**2, axis=1)
+        + jnp.sum(offset**2, axis=1)
+    )
+
+
+def loss_and_gradient(weights: Weights, batch: Batch) -> tuple[Float[Array, ""], Weights]:
+    """The mean loss and its gradient (Lemma D.1 on a sample)."""
+    found = _forward(weights, batch)
+    X, y, E, x_query = batch
+    (samples, d, T), S = X.shape, found.S
+    residual = found.residual / samples
+    tokens = residual @ weights.V[:, :d]
+    score = jnp.einsum("ndt,nd->nt", X, tokens) + residual @ found.position_values
+    logits = S * (jnp.sum(S * score, axis=1, keepdims=True) - score)
+    pulled = jnp.einsum("ndt,nt->nd", X, logits)
+    rows = (found.coefficients[:, :, None] * logits[:, None, :]).reshape(-1, T)
+    kernel = jnp.zeros((T, T), dtype=E.dtype).at[y.ravel()].add(rows)
+    by_position = (found.coefficients[:, :, None] * pulled[:, None, :]).reshape(-1, d)
+    by_position = jnp.zeros((T, d), dtype=E.dtype).at[y.ravel()].add(by_position)
+    W_pp = (E @ kernel.T) @ E.T
+    W_tp = (E @ by_position).T
+    if x_query is None:
+        W_tt, W_pt = jnp.zeros((d, d), dtype=E.dtype), jnp.zeros_like(W_tp.T)
+    else:
+        W_tt, W_pt = pulled.T @ x_query, E @ (logits.T @ x_query)
+    V = -jnp.concatenate([residual.T @ found.mean_token, (residual.T @ S) @ E.T], axis=1)
+    loss = 0.5 * jnp.mean(jnp.sum(found.residual**2, axis=1))
+    return loss, Weights(V, jnp.block([[W_tt, W_tp], [W_pt, W_pp]]))
+
+
+def _forward(weights: Weights, batch: Batch) -> _Forward:
+    X, y, E, x_query = batch
+    d, q = X.shape[1], y.shape[1]
+    V, W = weights
+    coefficients = _subset_coefficients(E.T @ E, y)
+    kernel = (E.T @ W[d:, d:].T) @ E
+    logits = _mix_rows(kernel, y, coefficients)
+    toward = _mix_rows((W[:d, d:] @ E).T, y, coefficients)
+    if x_query is not None:
+        logits = logits + (x_query @ W[d:, :d].T) @ E
+        toward = toward + x_query @ W[:d, :d].T
+    logits = logits + jnp.einsum("ndt,nd->nt", X, toward)
+    S = nn.softmax(logits, axis=1)
+    mean_token = jnp.einsum("ndt,nt->nd", X, S)
+    position_values = V[:, d:] @ E
+    target = jnp.take_along_axis(X, y[:, None, :], axis=2).sum(axis=2) / q
+    output = mean_token @ V[:, :d].T + S @ position_values.T
+    return _Forward(coefficients, S, mean_token, position_values, target - output)
+
+
+def _mix_rows(
+    rows: Float[Array, "T wide"], y: Int[Array, "samples q"], weights: Float[Array, "samples q"]
+) -> Float[Array, "samples wide"]:
+    """For each sample, the weighted sum of its q rows."""
+    mixed = weights[:, :1] * rows[y[:, 0]]
+    for j in range(1, y.shape[1]):
+        mixed = mixed + weights[:, j, None] * rows[y[:, j]]
+    return mixed
+
+
+def _subset_coefficients(
+    gram: Float[Array, "T T"], y: Int[Array, "samples q"]
+) -> Float[Array, "samples q"]:
+    """(E_y' E_y)^-1 1 by elimination; the block is positive definite and needs no pivoting."""
+    block = gram[y[:, :, None], y[:, None, :]]
+    system = jnp.concatenate([block, jnp.ones_like(block[:, :, :1])], axis=2)
+
+    def eliminate(
+        k: Int[Array, ""], system: Float[Array, "samples q columns"]
+    ) -> Float[Array, "samples q columns"]:
+        row = system[:, k] / system[:, k, k, None]
+        return (system - system[:, :, k, None] * row[:, None, :]).at[:, k].set(row)
+
+    return lax.fori_loop(0, y.shape[1], eliminate, system)[:, :, -1]

@@ -1,0 +1,357 @@
+"""Online training as in Section 4: a fresh batch a step, SGD or Adam, fixed or fresh encodings."""
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax import lax
+from jaxtyping import Array, Float, Float32, Int
+
+from lemmata._errors import InputError
+from lemmata.papers.selection.setting._encodings import (
+    check_threshold,
+    draw_signs,
+    near_orthogonal,
+)
+from lemmata.papers.selection.setting._model import (
+    Weights,
+    draw_batch,
+    loss_and_gradient,
+    losses,
+    token_free_losses,
+)
+from lemmata.papers.selection.setting._task import Task
+from lemmata.training import (
+    AbstractDynamics,
+    Recording,
+    Store,
+    Stream,
+    fold,
+    normals,
+    record_steps,
+    run,
+    stream,
+    subsets,
+)
+
+Query = Literal["zero", "fixed", "random"]
+"""x_query: zero, one Gaussian vector for ever, or a fresh one for every sample."""
+
+BATCH, ENCODINGS, QUERIES, TESTS = range(4)
+"""What a run draws, as children of its stream."""
+
+MEMORY = 300
+"""The average loss is over the last so many batches."""
+
+TEST_SAMPLES = 128
+"""Points of a validation set, drawn once (Section 4)."""
+
+POPULATION_SUBSETS = 1_024
+"""Subsets in a token-free estimate of the population loss."""
+
+MEMBERS = 4
+"""Fresh encodings over which they are spread."""
+
+TOO_LARGE = 1e6
+"""A batch loss this many times that of the zero predictor means that training diverges."""
+
+
+class OnlineState(eqx.Module):
+    """Weights, what the optimizer keeps, and how training goes.
+
+    ``diverged`` is the step at which the loss blew up, or -1; the weights stay as they were.
+    """
+
+    weights: Weights
+    optimizer: Any
+    t: Int[Array, ""]
+    recent: Float32[Array, "memory"]
+    diverged: Int[Array, ""]
+
+
+class OnlineTraining(AbstractDynamics[OnlineState]):
+    """One run: what is fixed while it goes on.
+
+    Attributes:
+        source: the stream of all that is random.
+        start: the first weights.
+        E: the fixed encodings, for the longest task; unused if they are fresh every step.
+        query: the fixed x_query, if it is fixed.
+        rates: the step size up to step ``change``, and after it.
+        tests: the tasks (T, q) that are looked at while training goes on.
+    """
+
+    source: Stream
+    start: Weights
+    E: Float32[Array, "*batch d_e longest"]
+    query: Float32[Array, "*batch d"]
+    rates: Float32[Array, "*batch 2"]
+    change: Int[Array, "*batch"]
+    task: Task = eqx.field(static=True)
+    samples: int = eqx.field(static=True)
+    fresh: bool = eqx.field(static=True)
+    threshold: float = eqx.field(static=True)
+    x_query: Query = eqx.field(static=True)
+    algorithm: str = eqx.field(static=True)
+    tests: tuple[tuple[int, int], ...] = eqx.field(static=True)
+
+    @property
+    def d_e(self) -> int:
+        """The dimension of the encodings."""
+        return self.E.shape[-2]
+
+    def init(self) -> OnlineState:
+        recent = jnp.full(MEMORY, jnp.nan, dtype=jnp.float32)
+        never = jnp.full((), -1, dtype=jnp.int64)
+        first = jnp.zeros((), dtype=jnp.int64)
+        return OnlineState(self.start, self._optimizer().init(self.start), first, recent, never)
+
+    def step(self, state: OnlineState) -> OnlineState:
+        source = fold(self.source, state.t.astype(jnp.uint32))
+        E = self._encodings(fold(source, jnp.uint32(ENCODINGS)), self.task.T)
+        batch = draw_batch(
+            fold(source, jnp.uint32(BATCH)),
+            self.samples,
+            self.task.q,
+            self.task.d,
+            E,
+            self._queries(fold(source, jnp.uint32(QUERIES)), self.samples),
+        )
+        loss, gradient = loss_and_gradient(state.weights, batch)
+        updates, optimizer = self._optimizer().update(gradient, state.optimizer)
+        rate = jnp.where(state.t < self.change, self.rates[0], self.rates[1])
+        weights = jax.tree.map(lambda old, up: old - rate * up, state.weights, updates)
+        bad = ~(loss <= TOO_LARGE * self.task.zero_loss) | (state.diverged >= 0)
+        recent = state.recent.at[state.t % MEMORY].set(loss)
+        moved = OnlineState(weights, optimizer, state.t, recent, state.diverged)
+        kept = jax.tree.map(lambda new, old: jnp.where(bad, old, new), moved, state)
+        diverged = jnp.where(bad & (state.diverged < 0), state.t, state.diverged)
+        return eqx.tree_at(lambda s: (s.t, s.diverged), kept, (state.t + 1, diverged))
+
+    def measure(self, state: OnlineState) -> dict[str, Float[Array, "..."]]:
+        V, W = state.weights
+        d, d_e = self.task.d, self.d_e
+        measured = {
+            "loss": jnp.nanmean(state.recent),
+            "diverged": state.diverged.astype(jnp.float32),
+            "alpha": jnp.trace(V[:, :d]) / d,
+            "C": jnp.trace(W[d:, d:]) / d_e,
+            "cosine_W": jnp.trace(W[d:, d:]) / jnp.sqrt(d_e * jnp.sum(W**2)),
+            "cosine_V": jnp.trace(V[:, :d]) / jnp.sqrt(d * jnp.sum(V**2)),
+        }
+        source = fold(self.source, jnp.uint32(0x7E575))
+        E = self._test_encodings(fold(source, state.t.astype(jnp.uint32)))
+        for i, (T, q) in enumerate(((self.task.T, self.task.q), *self.tests)):
+            fixed, name = fold(source, jnp.uint32(i)), f"T={T} q={q}"
+            measured[f"population {name}"] = self._population(state, fixed, E[:, :, :T], q)
+            measured[f"validation {name}"] = self._validation(state, fixed, E[0, :, :T], q)
+        return measured
+
+    def _test_encodings(self, source: Stream) -> Float32[Array, "members d_e longest"]:
+        """The fixed encodings, or fresh ones; their first T columns have the law for length T."""
+        if not self.fresh:
+            return self.E[None]
+        sources = jax.vmap(lambda i: fold(source, i))(jnp.arange(MEMBERS, dtype=jnp.uint32))
+        return lax.map(lambda one: self._encodings(one, self.E.shape[-1]), sources)
+
+    def _validation(
+        self, state: OnlineState, source: Stream, E: Float32[Array, "d_e T"], q: int
+    ) -> Float32[Array, ""]:
+        """The mean loss on the validation set of a task."""
+        x_query = self._queries(fold(source, jnp.uint32(QUERIES)), TEST_SAMPLES)
+        source = fold(source, jnp.uint32(BATCH))
+        batch = draw_batch(source, TEST_SAMPLES, q, self.task.d, E, x_query)
+        return jnp.mean(losses(state.weights, batch))
+
+    def _population(
+        self, state: OnlineState, source: Stream, E: Float32[Array, "members d_e T"], q: int
+    ) -> Float32[Array, ""]:
+        """The token-free loss of a task over fixed subsets."""
+        source = fold(source, jnp.uint32(TESTS))
+        y = subsets(source, POPULATION_SUBSETS, q, E.shape[2]).reshape(E.shape[0], -1, q)
+        found = lax.map(lambda pair: token_free_losses(state.weights, *pair), (y, E))
+        return jnp.mean(found)
+
+    def _encodings(self, source: Stream, T: int) -> Float32[Array, "d_e T"]:
+        if not self.fresh:
+            return self.E[:, :T]
+        return draw_signs(source, self.d_e, T, self.threshold)[0] / jnp.float32(math.sqrt(self.d_e))
+
+    def _queries(self, source: Stream, samples: int) -> Float32[Array, "samples d"] | None:
+        if self.x_query == "zero":
+            return None
+        if self.x_query == "fixed":
+            return jnp.broadcast_to(self.query, (samples, self.task.d))
+        return normals(source, (samples, self.task.d))
+
+    def _optimizer(self) -> optax.GradientTransformation:
+        return optax.scale_by_adam() if self.algorithm == "adam" else optax.identity()
+
+
+@dataclass(frozen=True)
+class Training:
+    """An online training run of the paper, with everything the paper leaves open as a knob.
+
+    Attributes:
+        task: T, q, d.
+        d_e: dimensions of an encoding.
+        encodings: ``stochastic`` draws encodings for every step, ``fixed`` once.
+        threshold: the largest inner product that rejection lets pass (the paper gives none).
+        samples: the batch size n (256 in Section 4, 128 in Appendix F).
+        algorithm: ``sgd``, or ``adam`` with its usual settings.
+        rate, later_rate, change: the step size, and another one from step ``change`` on.
+        initial: ``zero``, or the standard deviation of Gaussian first weights.
+        x_query: what stands in the query's token part (the paper does not say).
+        steps, record: how many steps, and which to record.
+        tests: other tasks (T, q) to look at while training goes on.
+        seed: everything random.
+    """
+
+    task: Task
+    d_e: int
+    encodings: Literal["stochastic", "fixed"] = "stochastic"
+    threshold: float = 0.3
+    samples: int = 256
+    algorithm: Literal["sgd", "adam"] = "sgd"
+    rate: float = 1.0
+    later_rate: float | None = None
+    change: int = 50_000
+    initial: float = 0.0
+    x_query: Query = "zero"
+    steps: int = 1_000
+    record: tuple[int, ...] = ()
+    tests: tuple[tuple[int, int], ...] = ()
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("d_e", "samples"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be a positive whole number")
+        for name in ("rate", "later_rate", "initial"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise InputError(f"{name} must be a number that is not negative; got {value!r}")
+        if self.rate == 0:
+            raise InputError("the step size must be positive")
+        for T, q in self.tests:
+            Task(T, q, self.task.d)
+        for T in {self.task.T, *(T for T, _ in self.tests)} if self.fresh else {self.longest}:
+            check_threshold(self.d_e, T, self.threshold)
+        largest = max(self.task.q, *(q for _, q in self.tests)) if self.tests else self.task.q
+        if largest > self.d_e:
+            raise InputError(
+                f"a subset of {largest} positions needs at least {largest} dimensions; d_e is "
+                f"{self.d_e}"
+            )
+
+    @property
+    def fresh(self) -> bool:
+        """Whether encodings are drawn for every step."""
+        return self.encodings == "stochastic"
+
+    @property
+    def longest(self) -> int:
+        """The longest sequence looked at."""
+        return max([self.task.T, *(T for T, _ in self.tests)])
+
+    def dynamics(self) -> OnlineTraining:
+        """The run as one instance, with a leading axis of length one."""
+        source = stream(self.seed)
+        d, width = self.task.d, self.task.d + self.d_e
+        shape = (d, width), (width, width)
+        start = Weights(
+            *(
+                jnp.float32(self.initial) * normals(fold(source, jnp.uint32(0xF00D + i)), size)
+                for i, size in enumerate(shape)
+            )
+        )
+        if self.fresh:
+            near_orthogonal(self.d_e, self.longest, self.threshold, self.seed)
+            E = jnp.zeros((self.d_e, self.longest), dtype=jnp.float32)
+        else:
+            found = near_orthogonal(self.d_e, self.longest, self.threshold, self.seed)
+            E = jnp.asarray(found, dtype=jnp.float32)
+        later = self.rate if self.later_rate is None else self.later_rate
+        return jax.tree.map(
+            lambda leaf: leaf[None],
+            OnlineTraining(
+                source=source,
+                start=start,
+                E=E,
+                query=normals(fold(source, jnp.uint32(0xFACE)), (d,)),
+                rates=jnp.array([self.rate, later], dtype=jnp.float32),
+                change=jnp.asarray(self.change, dtype=jnp.int64),
+                task=self.task,
+                samples=self.samples,
+                fresh=self.fresh,
+                threshold=self.threshold,
+                x_query=self.x_query,
+                algorithm=self.algorithm,
+                tests=self.tests,
+            ),
+        )
+
+    def run(
+        self, *, store: Store | None = None, progress: Callable[[int], None] = lambda _: None
+    ) -> "TrainingRun":
+        """Train."""
+        steps = record_steps(self.record or (0, self.steps), self.steps)
+        found = run(self.dynamics(), steps, store=store, progress=progress, group=1, chunk=1)
+        return TrainingRun(self, found)
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """What a run recorded.
+
+    ``loss`` is the mean over the last 300 batches; NaN before the first. For every task looked at,
+    ``population T=... q=...`` is the loss averaged over tokens exactly, and ``validation ...`` that
+    on a fixed set of 128 samples.
+    """
+
+    how: Training
+    recording: Recording[OnlineState]
+
+    @property
+    def steps(self) -> Int[np.ndarray, "records"]:
+        """The recorded steps."""
+        return self.recording.steps
+
+    def __getitem__(self, name: str) -> Float[np.ndarray, "records"]:
+        return self.recording.series[name][0].astype(float)
+
+    def task(
+        self, kind: Literal["population", "validation"], T: int, q: int
+    ) -> Float[np.ndarray, "records"]:
+        """The series of a task."""
+        return self[f"{kind} T={T} q={q}"]
+
+    @property
+    def weights(self) -> Weights:
+        """The weights at the end."""
+        found = self.recording.final.weights
+        return Weights(*(jnp.asarray(leaf[0], dtype=float) for leaf in found))
+
+    @property
+    def diverged(self) -> int | None:
+        """The step at which the loss blew up, if it did; the weights stay as they were then."""
+        at = int(np.asarray(self.recording.final.diverged)[0])
+        return None if at < 0 else at
+
+
+def run_all(
+    trainings: Sequence[Training],
+    *,
+    store: Store | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> list[TrainingRun]:
+    """Several runs side by side, one to a core."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda one: one.run(store=store, progress=progress), trainings))
