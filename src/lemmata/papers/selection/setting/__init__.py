@@ -25,7 +25,7 @@ from lemmata.papers.selection.setting._population import Average as Average
 from lemmata.papers.selection.setting._population import Family as Family
 from lemmata.papers.selection.setting._population import Population as Population
 from lemmata.papers.selection.setting._population import population as population
-from lemmata.papers.selection.setting._problem import Problem as Problem
+from lemmata.papers.selection.setting._plan import Plan as Plan
 from lemmata.papers.selection.setting._task import Task as Task
 from lemmata.papers.selection.setting._task import select_tokens as select_tokens
 from lemmata.papers.selection.setting._training import Training as Training

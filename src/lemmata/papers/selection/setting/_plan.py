@@ -1,4 +1,4 @@
-"""A problem: a task with the numbers that the theorems speak of."""
+"""A plan: a task with the numbers that the theorems speak of."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from lemmata.papers.selection.setting._task import Task
 
 
 @dataclass(frozen=True)
-class Problem:
+class Plan:
     """A task, how it is trained, and how small the loss should become.
 
     Attributes:
