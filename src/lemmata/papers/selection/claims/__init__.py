@@ -1,12 +1,40 @@
 """Every numbered statement of the paper as a check, and our own findings beside them.
 
-``networks`` has Section 3.3 and Appendix C; ``observations`` the experiments.
+``definitions`` has Section 2, ``isometry`` Appendix A; ``one_hot``, ``phases`` and ``bands``
+Section 3.1 and Appendix D; ``gradients``, ``symmetries``, ``stochastic`` and ``length`` Sections
+3.2 and 3.4 and Appendix E; ``networks`` Section 3.3 and Appendix C; ``observations`` the
+experiments; ``own`` what the paper does not say.
 """
 
 from lemmata.claims import claims_of
 from lemmata.papers.selection.claims import (
+    bands,
+    definitions,
+    gradients,
+    isometry,
+    length,
     networks,
     observations,
+    one_hot,
+    own,
+    phases,
+    stochastic,
+    symmetries,
 )
 
-CLAIMS = claims_of([networks, observations])
+CLAIMS = claims_of(
+    [
+        definitions,
+        isometry,
+        one_hot,
+        phases,
+        bands,
+        gradients,
+        symmetries,
+        stochastic,
+        length,
+        networks,
+        observations,
+        own,
+    ]
+)

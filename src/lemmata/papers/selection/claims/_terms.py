@@ -1,6 +1,11 @@
 """The paper's assumptions, and a short way to state a claim."""
 
-from lemmata.claims import Assumption, statements
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from lemmata.claims import Assumption, Judgement, at_least, equal, statements
 
 claim = statements("selection")
 
@@ -20,3 +25,68 @@ RESTRICTED = Assumption(
 CONVERGES = Assumption(
     "training does not diverge", "the loss stays finite", frozenset({"diverged"})
 )
+
+
+def along(
+    cases: Iterable[Any],
+    part: str,
+    measured: Callable[[Any], Any],
+    bound: Callable[[Any], Any],
+    **how: Any,
+) -> Judgement:
+    """Judge measured >= bound along recorded descents; NaN where the statement is silent."""
+    rows = list(cases)
+    steps = rows[0].steps
+    return at_least(
+        part, *_sides(rows, measured, bound, len(steps)), steps=steps, names=_names(rows), **how
+    )
+
+
+def each(
+    cases: Iterable[Any],
+    part: str,
+    measured: Callable[[Any], Any],
+    bound: Callable[[Any], Any],
+    **how: Any,
+) -> Judgement:
+    """Judge measured >= bound, one number or one row of numbers a case."""
+    rows = list(cases)
+    left, right = _sides(rows, measured, bound, None)
+    return at_least(part, left, right, steps=np.arange(left.shape[1]), names=_names(rows), **how)
+
+
+def same(
+    cases: Iterable[Any],
+    part: str,
+    left: Callable[[Any], Any],
+    right: Callable[[Any], Any],
+    tolerance: float,
+) -> Judgement:
+    """Judge left == right, one number or one row of numbers a case."""
+    rows = list(cases)
+    one, other = _sides(rows, left, right, None)
+    steps = np.arange(one.shape[1])
+    return equal(part, one, other, steps=steps, names=_names(rows), tolerance=tolerance)
+
+
+def _names(rows: list[Any]) -> list[str]:
+    return [row.name for row in rows]
+
+
+def _sides(
+    rows: list[Any],
+    left: Callable[[Any], Any],
+    right: Callable[[Any], Any],
+    length: int | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Both sides as matrices, rows of different lengths filled up with NaN."""
+    pairs = [
+        np.broadcast_arrays(*(np.ravel(np.asarray(f(row), dtype=float)) for f in (left, right)))
+        for row in rows
+    ]
+    wide = max(len(one) for one, _ in pairs) if length is None else length
+    sides = np.full((2, len(rows), wide), np.nan)
+    for i, pair in enumerate(pairs):
+        for side, values in enumerate(pair):
+            sides[side, i, : values.size if length is None else length] = values.ravel()
+    return sides[0], sides[1]
