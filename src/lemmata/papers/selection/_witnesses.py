@@ -25,7 +25,7 @@ def three_vectors(d_e: int) -> Signs:
     return np.stack([first, second, np.ones(d_e, dtype=int)], axis=1)
 
 
-def with_more_positions(signs: Signs) -> Signs:
+def with_more_positions(signs: Signs) -> Int[np.ndarray, "eight_d_e T_plus_7"]:
     """Seven more positions, orthogonal to all others, in eight times as many dimensions."""
     walsh = np.array([[1]])
     for _ in range(3):

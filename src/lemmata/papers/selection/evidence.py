@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from lemmata.tokens import Problem
 
 
+@runtime_checkable
 class Case(Protocol):
     """One thing that is looked at."""
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Judgement, fact
+from lemmata.claims import Judgement, Status, fact
 from lemmata.papers.selection import theory
 from lemmata.papers.selection.claims._terms import (
     SMALL_LOSS,
@@ -330,17 +330,18 @@ def within_bound(evidence: Cases[Descent], factor: float) -> list[Judgement]:
         task = case.task
         return task.T**2 * task.d / (case.plan.rate * case.plan.epsilon)
 
-    def time(case: Descent) -> float:
-        return np.nan if case.reached < 0 else float(case.reached)
-
-    shares = [time(case) / bound(case) for case in evidence]
+    never = [case.name for case in evidence if case.reached < 0]
+    if never:
+        reason = f"epsilon is not reached within the steps allowed on {', '.join(never)}"
+        return [Judgement("time to epsilon", Status.UNDECIDED, reason)]
+    shares = [case.reached / bound(case) for case in evidence]
     found = each(
         evidence,
-        "time to epsilon",
-        lambda case: factor * bound(case) / bound(case),
-        lambda case: time(case) / bound(case),
+        "share of the bound",
+        lambda case: factor,
+        lambda case: case.reached / bound(case),
     )
-    note = f"; the exact time is {np.nanmin(shares):.2g} to {np.nanmax(shares):.2g} of the bound"
+    note = f"; the exact time is {min(shares):.2g} to {max(shares):.2g} of the bound"
     return [replace(found, reason=found.reason + note)]
 
 

@@ -4,9 +4,9 @@ Written in u = 1 - q s_+, the attention that misses the subset, so that nothing 
 """
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Num
 
-Real = float | Float[np.ndarray, "..."]
+Real = int | float | Num[np.ndarray, "..."]
 
 
 def chosen(u: Real, q: Real) -> Real:

@@ -1,0 +1,135 @@
+"""Judgements about trained pairs: means over seeds, with the spread of the seeds as error bar.
+
+A limit cannot be seen in a finite run. "Goes to 0" means here that a loss ends below a twentieth of
+the zero predictor's d/(2q) and falls at least like the square root of the time; "stays" that it
+falls more slowly than the fourth root. Ends are means over the last tenth of the time, and losses
+are averaged over all tokens exactly.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from lemmata.claims import Judgement, Status
+from lemmata.papers.selection.evidence import Cases
+from lemmata.papers.selection.runs import Arm, Pair, decay, late
+
+Tasks = Iterable[tuple[int, int]]
+"""Pairs of a length T and a subset size q."""
+
+ERRORS = 3.0
+"""A mean within so many standard errors of the bound decides nothing."""
+
+SMALL = 0.05
+"""Of the zero predictor's loss, for one that goes to 0."""
+
+FALLS, STAYS = 0.5, 0.25
+"""Powers of the time: one that falls has at least the first, one that stays at most the second."""
+
+Rows = Mapping[str, Sequence[float]]
+"""For each thing that is measured, one value a seed."""
+
+
+def more(part: str, rows: Rows, bound: float) -> Judgement:
+    """Judge that every mean is above the bound."""
+    return _judge(part, rows, bound, 1.0)
+
+
+def less(part: str, rows: Rows, bound: float) -> Judgement:
+    """Judge that every mean is below the bound."""
+    return _judge(part, rows, bound, -1.0)
+
+
+def _judge(part: str, rows: Rows, bound: float, sign: float) -> Judgement:
+    """The worst row speaks: the one with the smallest distance in standard errors."""
+    names = list(rows)
+    values = np.array([rows[name] for name in names], dtype=float)
+    if values.size == 0 or values.shape[1] < 2:
+        return Judgement(part, Status.UNDECIDED, f"{part}: one seed has no error bar")
+    means = values.mean(axis=1)
+    errors = values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
+    gaps = sign * (means - bound)
+    worst = int(np.argmin(gaps / np.maximum(errors, 1e-300)))
+    gap, error = float(gaps[worst]), float(errors[worst])
+    status = Status.UNDECIDED
+    if abs(gap) > ERRORS * error:
+        status = Status.HOLDS if gap > 0 else Status.FAILS
+    how = {Status.HOLDS: "", Status.UNDECIDED: "not clearly ", Status.FAILS: "not "}[status]
+    side = "above" if sign > 0 else "below"
+    value = f"{means[worst]:.4g} ± {error:.2g} on {names[worst]}"
+    reason = f"{part}: {value}, {how}{side} {bound:.4g}"
+    witness: dict[str, Any] = {
+        "on": names[worst],
+        "mean": float(means[worst]),
+        "standard error": error,
+        "bound": bound,
+        "seeds": values[worst].tolist(),
+    }
+    return Judgement(part, status, reason, gap, witness=witness)
+
+
+def lengths(pairs: Cases[Pair]) -> Tasks:
+    """The other lengths, at the q of training."""
+    how = pairs.cases[0].fixed.how
+    return [(T, q) for T, q in how.tests if q == how.task.q]
+
+
+def subset_sizes(pairs: Cases[Pair]) -> Tasks:
+    """The other subset sizes, at the T of training."""
+    how = pairs.cases[0].fixed.how
+    return [(T, q) for T, q in how.tests if T == how.task.T]
+
+
+def over(pairs: Cases[Pair], tasks: Tasks, value: Callable[[Pair, int, int], float]) -> Rows:
+    """One row a task, one value a seed."""
+    return {f"T = {T}, q = {q}": [value(pair, T, q) for pair in pairs] for T, q in tasks}
+
+
+def end(pair: Pair, arm: Arm, T: int, q: int) -> float:
+    """The loss of a task at the end."""
+    run = pair.run(arm)
+    return late(run, run.task("population", T, q))
+
+
+def share(pair: Pair, arm: Arm, T: int, q: int) -> float:
+    """The same as a share of the zero predictor's loss."""
+    return end(pair, arm, T, q) / (pair.run(arm).how.task.d / (2 * q))
+
+
+def power(pair: Pair, arm: Arm, T: int, q: int) -> float:
+    """How fast it falls."""
+    run = pair.run(arm)
+    return decay(run, run.task("population", T, q))
+
+
+def vanishes(pairs: Cases[Pair], arm: Arm, tasks: Tasks) -> list[Judgement]:
+    """The losses of the tasks go to 0."""
+    tasks = list(tasks)
+    return [
+        less(
+            f"{arm}: share of d/(2q) at the end",
+            over(pairs, tasks, lambda pair, T, q: share(pair, arm, T, q)),
+            SMALL,
+        ),
+        more(
+            f"{arm}: power of 1/t",
+            over(pairs, tasks, lambda pair, T, q: power(pair, arm, T, q)),
+            FALLS,
+        ),
+    ]
+
+
+def stays(pairs: Cases[Pair], tasks: Tasks) -> Judgement:
+    """The losses of fixed encodings do not go to 0."""
+    rows = over(pairs, tasks, lambda pair, T, q: power(pair, "fixed", T, q))
+    return less("fixed: power of 1/t", rows, STAYS)
+
+
+def advantage(pairs: Cases[Pair], tasks: Tasks, factor: float) -> Judgement:
+    """Fixed encodings end with a loss so many times as large."""
+
+    def ratio(pair: Pair, T: int, q: int) -> float:
+        return end(pair, "fixed", T, q) / end(pair, "stochastic", T, q)
+
+    return more("fixed over stochastic at the end", over(pairs, tasks, ratio), factor)
