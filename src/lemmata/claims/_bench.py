@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from lemmata.tokens._readers import Instance
-
 EvidenceT = TypeVar("EvidenceT")
 
 
@@ -33,7 +31,7 @@ class Bench:
         paper_scale: run at the paper's own sizes rather than in seconds.
         store: where training runs are kept and resumed from; None keeps nothing.
         track: called with a title and a number of steps; returns the progress callback.
-        instances: the user's data, which replaces the default datasets.
+        instances: the user's data as their paper reads it, which replaces the default datasets.
         options: further settings of the user's for training runs.
     """
 
@@ -41,7 +39,7 @@ class Bench:
     paper_scale: bool = False
     store: Any = None
     track: Callable[[str, int], Callable[[int], None]] = lambda title, total: lambda done: None
-    instances: Sequence[Instance] | None = None
+    instances: Sequence[Any] | None = None
     options: dict[str, Any] = field(default_factory=dict)
     _evidence: dict[Experiment[Any], Any] = field(default_factory=dict)
 

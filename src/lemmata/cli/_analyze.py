@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from lemmata._files import make_folder, write_whole
-from lemmata.cli._files import read, setting_of
+from lemmata.cli._files import setting_of
 from lemmata.cli._terminal import answers, messages, print_json
 from lemmata.report import plain, write_analysis
 
@@ -14,14 +14,14 @@ def analyze(
 ) -> None:
     """Analyze, print, and write the report; with ``--json``, only if a place is given."""
     room = setting_of(setting)
-    answer = plain(room.analyze(read(file, embeddings, prefixes=room.PREFIXES)))
+    answer = plain(room.analyze(room.read(file, embeddings)))
     if out is None and not as_json:
         out = Path("lemmata-out")
     if out is not None:
         folder = make_folder(out)
         text = json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False)
         write_whole(folder / "analysis.json", f"{text}\n".encode())
-        page = write_analysis(folder, answer, source=file.name)
+        page = write_analysis(folder, answer, source=file.name, words=room.describe)
         messages().print(f"report: [bold]{page}[/]", highlight=False)
     if as_json:
         print_json(answer)

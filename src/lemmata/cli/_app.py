@@ -21,9 +21,14 @@ Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if any verdi
 Seed = Annotated[int, typer.Option(min=0, help="Everything random depends on it alone.")]
 Out = Annotated[Path, typer.Option(help="Where results go.")]
 Setting = Annotated[str, typer.Option(help="The paper whose setting to use.")]
-TokenFile = Annotated[Path, typer.Argument(metavar="FILE", help="Tokens: .txt, .jsonl or .json.")]
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="Tokens: .txt, .jsonl or .json; in the selection setting plans: .json."
+    ),
+]
 Embeddings = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="One row a token: .npy or .json.")
+    Path | None, typer.Option(metavar="FILE", help="One row a token or position: .npy or .json.")
 ]
 Steps = Annotated[int | None, typer.Option(help="Steps of the main stage.")]
 Rate = Annotated[
@@ -86,7 +91,7 @@ def check(
         list[str] | None, typer.Argument(metavar="CLAIM...", help="A claim or a paper.")
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Check on these tokens instead.")
+        Path | None, typer.Option(metavar="FILE", help="Check on these tokens or plans instead.")
     ] = None,
     embeddings: Embeddings = None,
     stage1_steps: FirstSteps = None,
@@ -112,7 +117,7 @@ def check(
 
 @app.command()
 def analyze(
-    file: TokenFile,
+    file: DataFile,
     setting: Setting = "mechanics",
     embeddings: Embeddings = None,
     out: Annotated[
@@ -121,7 +126,7 @@ def analyze(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Say what your token sequences mean to one attention layer."""
+    """Say what your token sequences, or your plans, mean to one attention layer."""
     from lemmata.cli._analyze import analyze
 
     with errors_for_people():
@@ -130,12 +135,15 @@ def analyze(
 
 @app.command()
 def train(
-    file: TokenFile,
+    file: DataFile,
     setting: Setting = "mechanics",
     algorithm: Annotated[
-        str,
-        typer.Option(help="ngd, gd; mechanics: block, factored, flow, path; convergence: joint."),
-    ] = "ngd",
+        str | None,
+        typer.Option(
+            help="ngd (the default), gd; mechanics: block, factored, flow, path; convergence: "
+            "joint; selection: gd (the default), sgd, adam."
+        ),
+    ] = None,
     lr: Rate = None,
     steps: Steps = None,
     stage1_lr: FirstRate = None,
@@ -160,7 +168,7 @@ def train(
     out: Out = RESULTS,
     json: Json = False,
 ) -> None:
-    """Train on your token sequences and watch the max-margin direction appear."""
+    """Train on your token sequences, or as planned, and watch the predicted limit appear."""
     from lemmata.cli._train import train
 
     options: dict[str, Any] = {

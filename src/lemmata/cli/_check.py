@@ -6,12 +6,11 @@ from typing import Any
 
 from lemmata.claims import Bench, Status, Verdict
 from lemmata.claims import check as check_claim
-from lemmata.cli._files import read, setting_of
+from lemmata.cli._files import setting_of
 from lemmata.cli._targets import find_claims
 from lemmata.cli._terminal import answers, print_json, progress_bars
 from lemmata.report import as_json as verdict_as_json
 from lemmata.report import terminal_table
-from lemmata.tokens import Instance
 
 
 def check(
@@ -31,7 +30,7 @@ def check(
             paper: Bench(
                 seed=seed,
                 track=track,
-                instances=None if data is None else _read(paper, data, embeddings),
+                instances=None if data is None else setting_of(paper).read(data, embeddings),
                 options=options,
             )
             for paper in dict.fromkeys(claim.paper for claim in claims)
@@ -42,10 +41,6 @@ def check(
     else:
         answers().print(terminal_table(verdicts))
     exit_strictly(verdicts, strict)
-
-
-def _read(paper: str, data: Path, embeddings: Path | None) -> list[Instance]:
-    return read(data, embeddings, prefixes=setting_of(paper).PREFIXES)
 
 
 def exit_strictly(verdicts: list[Verdict], strict: bool) -> None:

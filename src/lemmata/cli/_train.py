@@ -7,20 +7,30 @@ from rich.table import Table
 
 from lemmata._errors import InputError
 from lemmata._files import make_folder
-from lemmata.cli._files import read, setting_of
+from lemmata.cli._files import setting_of
 from lemmata.cli._terminal import answers, print_json, progress_bars
 from lemmata.report import plain
 
 COLUMNS = {
     "steps": "t",
     "log_loss": "log loss",
+    "loss": "loss",
     "norm": "norm",
     "correlation": "correlation",
     "one_minus_correlation": "1 - correlation",
     "cyclic_distance": "distance to W^cyc",
+    "alpha": "alpha",
+    "C": "C",
+    "missed": "attention missed",
+    "cosine_V": "cosine of V",
+    "cosine_W": "cosine of W",
 }
+"""What a setting may record; it is shown in this order."""
 
 MOST_PROBLEMS = 12
+
+FEW_COLUMNS = 6
+"""So many leave room for nine digits."""
 
 
 def train(
@@ -34,8 +44,9 @@ def train(
 ) -> None:
     """Train and print what was recorded."""
     room = setting_of(setting)
-    request = room.TrainingRequest(**options, record=_steps(record))
-    instances = read(file, embeddings, prefixes=room.PREFIXES)
+    asked = {name: value for name, value in options.items() if value is not None}
+    request = room.TrainingRequest(**asked, record=_steps(record))
+    instances = room.read(file, embeddings)
     request.validate(instances)
     from lemmata.training import Store
 
@@ -67,12 +78,23 @@ def _show(answer: dict[str, Any]) -> None:
         if not instance["trained"]:
             console.print(f"not trained: {instance['reason']}", style="bold red", markup=False)
             continue
-        columns = {name: title for name, title in COLUMNS.items() if instance[name] is not None}
-        table = Table(*columns.values(), box=None)
-        for row in zip(*(instance[name] for name in columns), strict=True):
-            table.add_row(*("-" if value is None else f"{value:.9g}" for value in row))
-        console.print(table)
+        console.print(_table(instance))
+        if instance.get("diverged") is not None:
+            console.print(instance["reason"], style="bold red", markup=False)
         for prediction in instance.get("predictions", ()):
             chance = prediction["probability"]
             text = f"{prediction['input']} -> {prediction['next']}  (probability {chance:.4f})"
             console.print(text, highlight=False, markup=False)
+
+
+def _table(instance: dict[str, Any]) -> Table:
+    """One row a record, one column a measurement; then the losses of other tasks, if any."""
+    columns = {
+        title: instance[name] for name, title in COLUMNS.items() if instance.get(name) is not None
+    }
+    columns |= {f"loss {task}": losses for task, losses in instance.get("tests", {}).items()}
+    digits = 9 if len(columns) <= FEW_COLUMNS else 5
+    table = Table(*columns, box=None)
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*("-" if value is None else f"{value:.{digits}g}" for value in row))
+    return table

@@ -1,10 +1,11 @@
 """The analysis of a user's sequences as a page, for a person who is new to the theory.
 
 The page knows an answer by its keys. Only ``vocabulary``, ``queries`` and ``max_margin`` must be
-there; each part that another key feeds is left out without it.
+there; each part that another key feeds is left out without it. An answer without ``queries`` is
+not about sequences, and is told in the words of its setting.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from lemmata.report._pieces import (
     separated,
     table,
 )
+from lemmata.report._words_page import article
 
 MOST_INSTANCES = 10
 
@@ -78,19 +80,33 @@ GLOSSARY = {
 }
 
 
-def write_analysis(folder: Path, answer: Mapping[str, Any], *, source: str) -> Path:
+Words = Callable[[Mapping[str, Any]], Iterable[Any]]
+"""What to say about an answer, line by line, as in a terminal."""
+
+
+def write_analysis(
+    folder: Path, answer: Mapping[str, Any], *, source: str, words: Words | None = None
+) -> Path:
     """Write ``index.html``, which loads nothing, and a ``graph-N.svg`` for each graph on it.
 
     Args:
         folder: where they go.
         answer: an analysis in plain values, or several under ``instances``.
         source: the name of what was analyzed.
+        words: what to say about an answer that is not about sequences.
 
     Returns:
         The path of the page.
     """
     answers: Sequence[Mapping[str, Any]] = answer.get("instances", [answer])
     shown = answers[:MOST_INSTANCES]
+    if words is not None and "queries" not in shown[0]:
+        told = [article(words(one)) for one in shown]
+        hidden = more_line(len(answers) - len(shown), "instances")
+        title = f"What to expect from {clean(source, 120)}"
+        return _write(
+            folder, document(title, element("header", element("h1", title)), *told, hidden)
+        )
     sections = MOST_SECTIONS // max(len(shown), 1)
     album = _Album(folder)
     title = f"What attention will learn from {clean(source, 120)}"
@@ -106,6 +122,10 @@ def write_analysis(folder: Path, answer: Mapping[str, Any], *, source: str) -> P
         more_line(len(answers) - len(shown), "instances"),
         _glossary(),
     )
+    return _write(folder, page)
+
+
+def _write(folder: Path, page: str) -> Path:
     write_whole(folder / "index.html", page.encode())
     return folder / "index.html"
 

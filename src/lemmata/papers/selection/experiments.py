@@ -38,34 +38,6 @@ LAST_STEP = 1_000_000
 """How far trajectories are recorded."""
 
 
-def plan_problems(plan: "Plan") -> tuple[Problem, ...]:
-    """Which hypotheses of Theorems 3.1 and 3.3 a plan does not meet."""
-    T, q, d = plan.task.T, plan.task.q, plan.task.d
-    found = []
-
-    def note(broken: bool, code: str, message: str) -> None:
-        if broken:
-            found.append(Problem(code, plan.name, message))
-
-    note(not 2 <= q < T / 4, "q_out_of_range", f"q = {q} is not in [2, T/4) with T = {T}")
-    largest = d * T / (100 * (T - q) * q) if q < T else 0.0
-    note(
-        not plan.epsilon < largest,
-        "large_epsilon",
-        f"epsilon = {plan.epsilon:g} is not below {largest:g}",
-    )
-    step = 1 / (20 * d * d)
-    note(plan.rate > step, "large_step", f"eta = {plan.rate:g} is larger than {step:g}")
-    if plan.d_e is not None:
-        step = plan.d_e**2 / (40 * d * d * T)
-        note(
-            plan.rate > step,
-            "large_stochastic_step",
-            f"eta = {plan.rate:g} is larger than {step:g}",
-        )
-    return tuple(found)
-
-
 @dataclass(frozen=True)
 class Descent:
     """Gradient descent from zero in two numbers, recorded.
@@ -154,7 +126,7 @@ def descend(
     progress = bench.track(title, len(plans) * last)
     found = run(dynamics, steps, progress=progress)
     own: list[dict[str, Any]] = [
-        {"problems": plan_problems(plan)} | {name: values[i] for name, values in further.items()}
+        {"problems": plan.problems} | {name: values[i] for name, values in further.items()}
         for i, plan in enumerate(plans)
     ]
     return Cases(
@@ -260,7 +232,7 @@ class Ensemble:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Hypotheses that are not met, the RIP with delta < 1/10 among them."""
-        return (*plan_problems(self.plan), *self._isometry_problem)
+        return (*self.plan.problems, *self._isometry_problem)
 
     @property
     def _isometry_problem(self) -> tuple[Problem, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from lemmata.claims import Bench, Experiment
 from lemmata.papers.selection.evidence import Cases
@@ -16,6 +16,8 @@ from lemmata.papers.selection.experiments import one_hot_dynamics
 from lemmata.tokens import Problem
 
 if TYPE_CHECKING:
+    from jax import Array
+
     from lemmata.papers.selection.setting import (
         Average,
         Family,
@@ -93,9 +95,9 @@ def _random_matrices(seed: int, size: tuple[int, int, int]) -> Matrices:
 def _automatic_gradients(
     family: "Family",
     weights: "Weights",
-    x_query: Float[Array, "d"],
-    X: Float[Array, "nodes d T"],
-    chances: Float[Array, "nodes"],
+    x_query: "Array",
+    X: "Array",
+    chances: "Array",
 ) -> "tuple[Weights, Weights]":
     """The gradients of Eqs. (4) and (3), expectation inside and outside, from the definitions."""
     import jax
@@ -114,12 +116,12 @@ def _automatic_gradients(
     query = jnp.broadcast_to(x_query, (members, subsets, len(x_query)))
     z_query = jnp.concatenate([query, e_y], axis=2)
 
-    def losses(at: "Weights") -> tuple[Array, Array]:
+    def losses(at: "Weights") -> "tuple[Array, Array]":
         logits = jnp.einsum("mnwt,wv,msv->msnt", Z, at.W, z_query)
         S = jax.nn.softmax(logits, axis=3)
         output = jnp.einsum("dw,mnwt,msnt->msnd", at.V, Z, S)
 
-        def mean(error: Array) -> Array:
+        def mean(error: "Array") -> "Array":
             return 0.5 * jnp.einsum("n,msnd->", chances, error**2) / (len(error) * subsets)
 
         return mean(output.mean(axis=0)[None] - target[None]), mean(output - target[None])

@@ -1,5 +1,7 @@
 """What is trained: datasets, their generators, and the two-stage algorithm."""
 
+from functools import partial as _partial
+
 from lemmata.papers.convergence.setting._dataset import Dataset as Dataset
 from lemmata.papers.convergence.setting._dataset import example_1 as example_1
 from lemmata.papers.convergence.setting._desk import PREFIXES as PREFIXES
@@ -15,3 +17,6 @@ from lemmata.papers.convergence.setting._two_stage import JointRun as JointRun
 from lemmata.papers.convergence.setting._two_stage import TwoStage as TwoStage
 from lemmata.papers.convergence.setting._two_stage import TwoStageRun as TwoStageRun
 from lemmata.papers.convergence.setting._words import describe as describe
+from lemmata.tokens._files import read_token_files as _read_token_files
+
+read = _partial(_read_token_files, prefixes=PREFIXES)

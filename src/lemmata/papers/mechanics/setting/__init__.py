@@ -1,5 +1,7 @@
 """What is trained: data, model, losses and algorithms."""
 
+from functools import partial as _partial
+
 from lemmata.papers.mechanics.setting._analysis import PREFIXES as PREFIXES
 from lemmata.papers.mechanics.setting._analysis import analyze as analyze
 from lemmata.papers.mechanics.setting._ball import BallPath as BallPath
@@ -22,3 +24,6 @@ from lemmata.papers.mechanics.setting._training import Limit as Limit
 from lemmata.papers.mechanics.setting._training import Training as Training
 from lemmata.papers.mechanics.setting._training import TrainingRun as TrainingRun
 from lemmata.papers.mechanics.setting._words import describe as describe
+from lemmata.tokens._files import read_token_files as _read_token_files
+
+read = _partial(_read_token_files, prefixes=PREFIXES)

@@ -2,15 +2,19 @@
 
 ``definitions`` has Section 2, ``isometry`` Appendix A; ``one_hot``, ``phases`` and ``bands``
 Section 3.1 and Appendix D; ``gradients``, ``symmetries``, ``stochastic`` and ``length`` Sections
-3.2 and 3.4 and Appendix E; ``networks`` Section 3.3 and Appendix C; ``observations`` the
-experiments; ``own`` what the paper does not say.
+3.2 and 3.4 and Appendix E; ``networks``, ``worst_case``, ``construction`` and ``separation``
+Section 3.3 and Appendix C; ``observations`` and ``heat_maps`` Section 4 and Appendix F;
+``findings`` and ``own`` what the paper does not say.
 """
 
 from lemmata.claims import claims_of
 from lemmata.papers.selection.claims import (
     bands,
+    construction,
     definitions,
+    findings,
     gradients,
+    heat_maps,
     isometry,
     length,
     networks,
@@ -18,8 +22,10 @@ from lemmata.papers.selection.claims import (
     one_hot,
     own,
     phases,
+    separation,
     stochastic,
     symmetries,
+    worst_case,
 )
 
 CLAIMS = claims_of(
@@ -34,7 +40,12 @@ CLAIMS = claims_of(
         stochastic,
         length,
         networks,
+        worst_case,
+        construction,
+        separation,
         observations,
+        heat_maps,
+        findings,
         own,
     ]
 )

@@ -8,9 +8,7 @@ from lemmata.claims import Assumption, Judgement, Status, fact
 if TYPE_CHECKING:
     from lemmata.papers.selection.setting._networks import Estimate
 
-FITS = Assumption(
-    "a size that can be looked at", "first layers fit into memory", frozenset({"too_large"})
-)
+FITS = Assumption("a workable size", "what is looked at fits into memory", frozenset({"too_large"}))
 POSITIONS = Assumption("T >= 2", "there is more than one position", frozenset({"one_position"}))
 PROPER = Assumption("q < T", "some position is not chosen", frozenset({"all_chosen"}))
 

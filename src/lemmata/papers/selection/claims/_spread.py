@@ -7,6 +7,7 @@ are averaged over all tokens exactly.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,39 +34,45 @@ Rows = Mapping[str, Sequence[float]]
 
 def more(part: str, rows: Rows, bound: float) -> Judgement:
     """Judge that every mean is above the bound."""
-    return _judge(part, rows, bound, 1.0)
+    return _seeds(part, rows, bound, 1.0)
 
 
 def less(part: str, rows: Rows, bound: float) -> Judgement:
     """Judge that every mean is below the bound."""
-    return _judge(part, rows, bound, -1.0)
+    return _seeds(part, rows, bound, -1.0)
 
 
-def _judge(part: str, rows: Rows, bound: float, sign: float) -> Judgement:
-    """The worst row speaks: the one with the smallest distance in standard errors."""
-    names = list(rows)
-    values = np.array([rows[name] for name in names], dtype=float)
-    if values.size == 0 or values.shape[1] < 2:
+def _seeds(part: str, rows: Rows, bound: float, sign: float) -> Judgement:
+    values = {name: np.asarray(row, dtype=float) for name, row in rows.items()}
+    if not values or min(map(len, values.values())) < 2:
         return Judgement(part, Status.UNDECIDED, f"{part}: one seed has no error bar")
-    means = values.mean(axis=1)
-    errors = values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
-    gaps = sign * (means - bound)
+    means = {
+        name: (float(row.mean()), float(row.std(ddof=1) / np.sqrt(len(row))))
+        for name, row in values.items()
+    }
+    judged = measured(part, means, bound, sign)
+    seeds = values[(judged.witness or {})["on"]].tolist()
+    return replace(judged, witness={**(judged.witness or {}), "seeds": seeds})
+
+
+def measured(
+    part: str, values: Mapping[str, tuple[float, float]], bound: float, sign: float = 1.0
+) -> Judgement:
+    """Judge that every value, with its standard error, is above the bound (below: sign -1).
+
+    The worst speaks: the one with the smallest distance in standard errors.
+    """
+    found = np.array(list(values.values()))
+    gaps, errors = sign * (found[:, 0] - bound), found[:, 1]
     worst = int(np.argmin(gaps / np.maximum(errors, 1e-300)))
-    gap, error = float(gaps[worst]), float(errors[worst])
+    name, (value, error), gap = list(values)[worst], found[worst].tolist(), float(gaps[worst])
     status = Status.UNDECIDED
     if abs(gap) > ERRORS * error:
         status = Status.HOLDS if gap > 0 else Status.FAILS
     how = {Status.HOLDS: "", Status.UNDECIDED: "not clearly ", Status.FAILS: "not "}[status]
     side = "above" if sign > 0 else "below"
-    value = f"{means[worst]:.4g} ± {error:.2g} on {names[worst]}"
-    reason = f"{part}: {value}, {how}{side} {bound:.4g}"
-    witness: dict[str, Any] = {
-        "on": names[worst],
-        "mean": float(means[worst]),
-        "standard error": error,
-        "bound": bound,
-        "seeds": values[worst].tolist(),
-    }
+    reason = f"{part}: {value:.4g} ± {error:.2g} on {name}, {how}{side} {bound:.4g}"
+    witness: dict[str, Any] = {"on": name, "value": value, "standard error": error, "bound": bound}
     return Judgement(part, status, reason, gap, witness=witness)
 
 

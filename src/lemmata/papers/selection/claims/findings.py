@@ -91,7 +91,7 @@ def switching(switched: Cases[Switched], sharpened: bool) -> Sequence[Judgement]
 
 @claim(
     "own/untrained-positions",
-    "ours; Figure 2",
+    "beside Figure 2",
     "With fixed encodings longer lengths fail where a subset has a position that was not trained: "
     "on the other subsets the loss is at most a fifth.",
     assumes=(CONVERGES,),
@@ -109,7 +109,7 @@ def untrained_positions(switched: Cases[Switched], sharpened: bool) -> Sequence[
 
 @claim(
     "own/rivals",
-    "ours; Figure 4",
+    "beside Figure 4",
     "A subset with an encoding outside that has <e_i, e_y> >= 1 cannot be selected: no alpha and "
     "C >= 0 bring its loss below d/(2q(q+1)). At T = 200, d_e = 170 there are such subsets with "
     "q = 8, and with q = 3 none was found.",
@@ -153,7 +153,7 @@ def _least_loss(outside: np.ndarray, q: int, d: int) -> float:
 
 @claim(
     "own/mean-field",
-    "ours; Figure 1",
+    "beside Figure 1",
     "SGD with fresh encodings follows the two-scalar recursion of the loss averaged over encodings "
     "from outside: over the second half of the time C is within 1 % and alpha within 2 % of it.",
     assumes=(CONVERGES,),
@@ -176,7 +176,7 @@ def mean_field(followed: Cases[Followed], sharpened: bool) -> Sequence[Judgement
 
 @claim(
     "own/jensen",
-    "ours; Definition 2.5 and Section 4",
+    "beside Definition 2.5 and Section 4",
     "The loss averaged over encodings from outside, which the experiments descend, exceeds the "
     "loss (4) of the theorems by (d/2) alpha² times the mean trace of the covariance of S_y.",
     assumes=(),

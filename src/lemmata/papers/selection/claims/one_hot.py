@@ -202,9 +202,9 @@ def attention_order(evidence: Cases[Descent], sharpened: bool) -> list[Judgement
     return [
         along(
             evidence,
-            "s_+ > s_-",
-            lambda case: np.exp(case["C"]),
-            lambda case: np.full(len(case.steps), factor),
+            "log(s_+ / s_-) > 0",
+            lambda case: case["C"],
+            lambda case: np.full(len(case.steps), np.log(factor)),
             strict=True,
         )
     ]
@@ -225,8 +225,8 @@ def attention_order_repaired(evidence: Cases[Descent], sharpened: bool) -> list[
         along(
             evidence,
             "from the second step on",
-            lambda case: np.exp(case["C"]),
-            lambda case: np.full(len(case.steps), factor),
+            lambda case: case["C"],
+            lambda case: np.full(len(case.steps), np.log(factor)),
             **late,
         ),
         same(evidence, "before", lambda case: case["C"][:2], lambda case: 0.0, 0.0),

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from lemmata.claims import Judgement, fact
+from lemmata.claims import Judgement, Status, fact
 from lemmata.papers.selection import theory
 from lemmata.papers.selection.claims._terms import (
     RESTRICTED,
@@ -24,6 +24,18 @@ from lemmata.papers.selection.late_experiments import (
     LongRun,
 )
 from lemmata.papers.selection.matrices import ENUMERATION, Enumeration
+
+SMALL = 0.1
+"""Laws for late training are judged once 1 - q s_+ is below this."""
+
+
+def early(evidence: Cases[LongRun]) -> list[Judgement]:
+    """What to say where a run is too short to be late."""
+    short = [case.name for case in evidence if case.missed[-1] > SMALL]
+    if not short:
+        return []
+    reason = f"1 - q s_+ is still above {SMALL:g} at the end on {', '.join(short)}"
+    return [Judgement("late training", Status.UNDECIDED, reason)]
 
 
 def approaches(
@@ -51,6 +63,9 @@ def approaches(
     sharpened="(T-1)/(4.1 eta t)",
 )
 def late_loss(evidence: Cases[LongRun], sharpened: bool) -> list[Judgement]:
+    if early(evidence):
+        return early(evidence)
+
     def share(case: LongRun) -> np.ndarray:
         return case.loss / np.asarray(theory.late_loss(case.steps, case.rate, case.inertia))
 
@@ -67,6 +82,9 @@ def late_loss(evidence: Cases[LongRun], sharpened: bool) -> list[Judgement]:
     sharpened="without the 2",
 )
 def late_concentration(evidence: Cases[LongRun], sharpened: bool) -> list[Judgement]:
+    if early(evidence):
+        return early(evidence)
+
     def gap(case: LongRun) -> np.ndarray:
         T, q, d = case.task.T, case.task.q, case.task.d
         time = case.steps * (T - 1) / case.inertia / (2 if sharpened else 1)
@@ -88,6 +106,9 @@ def late_concentration(evidence: Cases[LongRun], sharpened: bool) -> list[Judgem
     sharpened="-> 1.1",
 )
 def late_alpha(evidence: Cases[LongRun], sharpened: bool) -> list[Judgement]:
+    if early(evidence):
+        return early(evidence)
+
     def share(case: LongRun) -> np.ndarray:
         return (case.alpha - 1) / case.missed
 
@@ -185,6 +206,8 @@ def step_limit(evidence: Cases[LongRun], sharpened: bool) -> list[Judgement]:
     sharpened="-> (T2/T1)^2",
 )
 def length_ratio(evidence: Cases[LongRun], sharpened: bool) -> list[Judgement]:
+    if early(evidence):
+        return early(evidence)
     found = []
     for case in evidence:
         T, q = case.task.T, case.task.q
@@ -214,14 +237,23 @@ def extrapolate(x: np.ndarray, y: np.ndarray) -> float:
     sharpened="it is below that at q",
 )
 def other_subsets(evidence: Cases[LongRun], sharpened: bool) -> list[Judgement]:
+    few = [case for case in evidence if larger_subsets(case)]
+    if not few:
+        reason = "no plan has a larger q2 < T/4 to look at"
+        return [Judgement("larger subsets", Status.INAPPLICABLE, reason)]
+
     def falls(case: LongRun) -> np.ndarray:
-        sizes = [q for q in range(case.task.q + 1, 4 * case.task.q + 1) if q < case.task.T / 4]
-        rows = np.stack([case.loss_at(case.task.T, q) for q in sizes])
+        rows = np.stack([case.loss_at(case.task.T, q) for q in larger_subsets(case)])
         if sharpened:
             return case.loss[None, :] - rows
         return rows[:, :-1] - rows[:, 1:]
 
-    return [each(evidence, "fall of the loss", falls, lambda case: 0.0)]
+    return [each(few, "fall of the loss", falls, lambda case: 0.0)]
+
+
+def larger_subsets(case: LongRun) -> list[int]:
+    """Subset sizes from q + 1 to 4q below T/4."""
+    return [q for q in range(case.task.q + 1, 4 * case.task.q + 1) if q < case.task.T / 4]
 
 
 @claim(

@@ -77,7 +77,7 @@ def equation_8_printed(evidence: Cases[Literal8], sharpened: bool) -> Sequence[J
             continue
         wanted = case.softmax ** (2 if sharpened else 1)
         wanted /= wanted.sum(axis=1, keepdims=True)
-        error = np.abs([model.weights(one) for one in case.inputs] - wanted).max()
+        error = float(np.abs([model.weights(one) for one in case.inputs] - wanted).max())
         weights.append((case.name, error < ROUNDING, {"alpha": case.scale, "error": error}))
     found = [exactly("shapes", shapes)] if shapes else []
     return [*found, exactly("weights", weights)] if weights else found

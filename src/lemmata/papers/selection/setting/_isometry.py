@@ -4,6 +4,7 @@ Isometry is exact over all q-subsets. Orthogonality is exact where all pairs of 
 through, and otherwise a certified lower bound: the value of an explicit pair of sparse vectors.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,9 +16,16 @@ from lemmata.papers.selection.setting._encodings import Encodings, inner_product
 from lemmata.papers.selection.setting._task import Task
 
 Gram = Float[np.ndarray, "T T"]
+Supports = tuple[tuple[int, ...], tuple[int, ...]]
 
 MOST_PAIRS = 200_000
 """Pairs of sets gone through for exact orthogonality."""
+
+LONGEST_TRIPLES = 500
+"""Up to this T all triples are gone through."""
+
+MOST_SETS = 200_000
+"""Sets of another size that are gone through."""
 
 CHUNK = 200_000
 STARTS = 64
@@ -31,9 +39,9 @@ class Isometry:
         coherence: the largest |<e_i, e_j>|.
         isometry: the largest deviation of ||E v||^2 from 1, over unit q-sparse v.
         orthogonality: the largest <E v, E v'> over unit v, v' with disjoint supports of at most
-            q and 2q positions; a lower bound unless ``exact``.
+            q and 2q positions.
         off_subset: the largest |<e_i, e_y>| over y and i outside y, over the subsets looked at.
-        exact: whether ``orthogonality`` is exact.
+        exact: whether ``isometry`` and ``orthogonality`` are exact; otherwise lower bounds.
         sets: the pair of supports at which it is attained.
     """
 
@@ -42,7 +50,7 @@ class Isometry:
     orthogonality: float
     off_subset: float
     exact: bool
-    sets: tuple[tuple[int, ...], tuple[int, ...]]
+    sets: Supports
 
     @property
     def delta(self) -> float:
@@ -59,13 +67,14 @@ def measure_isometry(E: Encodings, q: int, *, subsets: int = 20_000, seed: int =
     y = task.all_subsets() if every else task.draw_subsets(subsets, draw)
     g = inner_products(E, y)
     np.put_along_axis(g, y, 0.0, axis=1)
-    value, sets, exact = orthogonality(gram, q, draw)
+    spread, every_set = bounded_isometry(gram, q, draw)
+    value, sets, every_pair = orthogonality(gram, q, draw)
     return Isometry(
         coherence=float(np.abs(gram - np.diag(np.diag(gram))).max()),
-        isometry=isometry(gram, q),
+        isometry=spread,
         orthogonality=value,
         off_subset=float(np.abs(g).max()),
-        exact=exact,
+        exact=every_set and every_pair,
         sets=sets,
     )
 
@@ -83,6 +92,19 @@ def isometry(gram: Gram, q: int) -> float:
         blocks = error[sets[:, :, None], sets[:, None, :]]
         largest = max(largest, float(np.abs(np.linalg.eigvalsh(blocks)).max()))
     return largest
+
+
+def bounded_isometry(gram: Gram, q: int, draw: np.random.Generator) -> tuple[float, bool]:
+    """The same, or a lower bound from random sets where there are too many, and which it is."""
+    task, error = Task(len(gram), q, 1), gram - np.eye(len(gram))
+    unit = bool(np.abs(np.diag(error)).max() < 1e-12)
+    closed = unit and (q == 2 or (q == 3 and task.T <= LONGEST_TRIPLES))
+    if closed or task.subset_count <= MOST_SETS:
+        return isometry(gram, q), True
+    sets = task.draw_subsets(max(100, min(20_000, 10 * MOST_SETS // q**2)), draw)
+    blocks = error[sets[:, :, None], sets[:, None, :]]
+    seen = float(np.abs(np.linalg.eigvalsh(blocks)).max())
+    return max(seen, float(np.abs(error).max())), False
 
 
 def _three(error: Gram, i: int) -> Float[np.ndarray, "pairs"]:
@@ -106,24 +128,25 @@ def _chunks(T: int, q: int) -> Iterator[Int[np.ndarray, "sets q"]]:
         yield every[start : start + CHUNK]
 
 
-def orthogonality(
-    gram: Gram, q: int, draw: np.random.Generator
-) -> tuple[float, tuple[tuple[int, ...], tuple[int, ...]], bool]:
-    """The largest ||E_S' E_S'|| over disjoint S, S' of q and 2q positions, with the sets."""
+def orthogonality(gram: Gram, q: int, draw: np.random.Generator) -> tuple[float, Supports, bool]:
+    """The largest ||E_S' E_S'|| over disjoint S, S' of at most q and 2q positions, and where."""
     T = len(gram)
-    first, second = min(q, T), min(2 * q, T - q)
-    if second < 1:
-        return 0.0, ((), ()), True
-    small = Task(T, first, 1).subset_count * Task(T - first, second, 1).subset_count
-    if small <= MOST_PAIRS:
-        return *_all_pairs(gram, first, second), True
-    found = [_climb(gram, first, second, draw) for _ in range(STARTS)]
-    return *max(found, key=lambda pair: pair[0]), False
+    sizes = [(q, 2 * q)]
+    if 3 * q > T:
+        sizes = [(size, T - size) for size in range(max(1, T - 2 * q), min(q, T - 1) + 1)]
+    pairs = sum(math.comb(T, first) * math.comb(T - first, second) for first, second in sizes)
+    exact = pairs <= MOST_PAIRS
+    found: list[tuple[float, Supports]] = [(0.0, ((), ()))]
+    for first, second in sizes:
+        if exact:
+            found.append(_all_pairs(gram, first, second))
+        else:
+            found += [_climb(gram, first, second, draw) for _ in range(STARTS)]
+    value, sets = max(found, key=lambda pair: pair[0])
+    return value, sets, exact
 
 
-def _all_pairs(
-    gram: Gram, first: int, second: int
-) -> tuple[float, tuple[tuple[int, ...], tuple[int, ...]]]:
+def _all_pairs(gram: Gram, first: int, second: int) -> tuple[float, Supports]:
     best, sets = -1.0, ((), ())
     for S in combinations(range(len(gram)), first):
         rest = np.setdiff1d(np.arange(len(gram)), S)
@@ -137,16 +160,18 @@ def _all_pairs(
 
 def _climb(
     gram: Gram, first: int, second: int, draw: np.random.Generator
-) -> tuple[float, tuple[tuple[int, ...], tuple[int, ...]]]:
+) -> tuple[float, Supports]:
     """Alternate: the best 2q positions for a sparse vector, then the best q for the other."""
     T = len(gram)
     v = np.zeros(T)
     v[draw.choice(T, first, replace=False)] = 1.0
-    value, sets = -1.0, ((), ())
+    value, sets = 0.0, ((), ())
     while True:
         w = _strongest(gram @ v, v, second)
         v = _strongest(gram @ w, w, first)
         S, others = np.flatnonzero(v), np.flatnonzero(w)
+        if not (len(S) and len(others)):
+            return value, sets
         left, singular, _ = np.linalg.svd(gram[np.ix_(S, others)])
         if singular[0] <= value * (1 + 1e-12):
             return value, sets

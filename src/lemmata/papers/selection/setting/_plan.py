@@ -1,13 +1,39 @@
 """A plan: a task with the numbers that the theorems speak of."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError
 from lemmata.papers.selection.setting._task import Task
+from lemmata.tokens import Problem
+
+Kind = Literal["one-hot", "random", "given"]
+"""Where encodings come from: the identity, random signs by rejection, or the user."""
+
+
+@dataclass(frozen=True)
+class OnlineChoices:
+    """How a plan is trained on samples, in the words of ``Training``.
+
+    Attributes:
+        encodings: ``stochastic`` or ``fixed``; None for what suits the plan.
+        rate: the step size, if the plan states one.
+        samples, later_rate, change, initial, x_query, tests, seed: see ``Training``.
+    """
+
+    encodings: Literal["stochastic", "fixed"] | None = None
+    rate: float | None = None
+    later_rate: float | None = None
+    change: int = 50_000
+    samples: int = 256
+    initial: float = 0.0
+    x_query: Literal["zero", "fixed", "random"] = "zero"
+    tests: tuple[tuple[int, int], ...] = ()
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -22,6 +48,7 @@ class Plan:
         d_e: dimensions of a random encoding; None for one-hot encodings.
         threshold: the largest inner product of two encodings, for rejection sampling.
         encodings: encodings of the user's own, one column a position.
+        training: what training on samples needs beyond this.
     """
 
     name: str
@@ -31,8 +58,62 @@ class Plan:
     d_e: int | None = None
     threshold: float = 1.0
     encodings: Float[np.ndarray, "d_e T"] | None = None
+    training: OnlineChoices = field(default_factory=OnlineChoices)
 
     def __post_init__(self) -> None:
         for label, value in (("eta", self.rate), ("eps", self.epsilon)):
             if not (math.isfinite(value) and value > 0):
                 raise InputError(f"{self.name}: {label} must be a positive number; got {value!r}")
+        if self.encodings is not None and self.encodings.shape != (self.d_e, self.task.T):
+            rows, columns = self.encodings.shape
+            raise InputError(
+                f"{self.name}: the encodings are for {columns} positions in {rows} dimensions; "
+                f"expected T = {self.task.T} and d_e = {self.d_e}"
+            )
+
+    @property
+    def kind(self) -> Kind:
+        """Where its encodings come from."""
+        if self.encodings is not None:
+            return "given"
+        return "one-hot" if self.d_e is None else "random"
+
+    @property
+    def inertia(self) -> int:
+        """What slows C down: T - 1 for one-hot encodings, d_e for others (Lemmas D.5, E.7)."""
+        return self.task.T - 1 if self.d_e is None else self.d_e
+
+    @property
+    def width(self) -> int:
+        """d + d_e, the size of the matrix W."""
+        return self.task.d + (self.task.T if self.d_e is None else self.d_e)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The hypotheses of Theorems 3.1 and 3.3 on q, epsilon and eta that it does not meet."""
+        T, q = self.task.T, self.task.q
+        found = []
+        if not 2 <= q < T / 4:
+            found.append(("q_out_of_range", f"q = {q} is not in [2, T/4) with T = {T}"))
+        limit = largest_epsilon(self.task)
+        if not self.epsilon < limit:
+            found.append(("large_epsilon", f"epsilon = {self.epsilon:g} is not below {limit:g}"))
+        limit = largest_rate(self.task, None)
+        if self.rate > limit:
+            found.append(("large_step", f"eta = {self.rate:g} is larger than {limit:g}"))
+        limit = largest_rate(self.task, self.d_e)
+        if self.d_e is not None and self.rate > limit:
+            found.append(("large_stochastic_step", f"eta = {self.rate:g} is larger than {limit:g}"))
+        return tuple(Problem(code, self.name, message) for code, message in found)
+
+
+def largest_epsilon(task: Task) -> float:
+    """dT / (100 (T-q) q), below which the theorems speak."""
+    return task.d * task.T / (100 * (task.T - task.q) * task.q) if task.q < task.T else 0.0
+
+
+def largest_rate(task: Task, d_e: int | None) -> float:
+    """The largest eta of Theorem 3.1, or of Theorem 3.3 if encodings have d_e dimensions."""
+    if d_e is None:
+        return 1 / (20 * task.d**2)
+    return d_e**2 / (40 * task.d**2 * task.T)

@@ -1,0 +1,11 @@
+"""Figure 5: Adam from zero."""
+
+from lemmata.claims import Bench
+from lemmata.papers._paper import Drawing
+from lemmata.papers.selection.figures._generalization import draw_figure
+from lemmata.papers.selection.runs import ADAM
+
+
+def draw(bench: Bench) -> Drawing:
+    """As Figure 4."""
+    return draw_figure(bench, ADAM, "The paper calls Adam's settings the default ones.")

@@ -1,0 +1,12 @@
+"""Figure 7: Adam from random weights."""
+
+from lemmata.claims import Bench
+from lemmata.papers._paper import Drawing
+from lemmata.papers.selection.figures._generalization import draw_figure
+from lemmata.papers.selection.figures._sgd_random import START
+from lemmata.papers.selection.runs import ADAM_RANDOM
+
+
+def draw(bench: Bench) -> Drawing:
+    """As Figure 4."""
+    return draw_figure(bench, ADAM_RANDOM, START)

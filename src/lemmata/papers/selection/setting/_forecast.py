@@ -1,0 +1,206 @@
+"""When gradient descent on the population loss will be done, by running it in two numbers.
+
+One-hot encodings need no more than the recursion. Random encodings are drawn, a few groups of
+them, so that the spread of the groups says how far the answer can be trusted. Given encodings
+stand for all that flips and switches of their coordinates make of them, which leaves every inner
+product as it is; over those the two directions of Lemma E.7 are exact.
+"""
+
+import math
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Float, Int
+
+from lemmata._errors import InputError
+from lemmata.papers.selection.setting._encodings import inner_products, near_orthogonal
+from lemmata.papers.selection.setting._plan import Plan
+from lemmata.papers.selection.setting._task import Task
+from lemmata.papers.selection.setting._two_scalars import (
+    AbstractAttention,
+    FamilyAttention,
+    OneHotAttention,
+    Scalars,
+    TabulatedAttention,
+    TwoScalars,
+    first_times,
+)
+from lemmata.papers.selection.theory import kappa
+from lemmata.training import run
+
+GROUPS = 4
+"""Groups of encodings and subsets, each of which gives an answer of its own."""
+
+MEMBERS = 4
+"""Encodings in a group."""
+
+MOST_SUBSETS = 64
+"""Subsets looked at under an encoding."""
+
+MOST_INNER = 30_000
+"""Inner products under an encoding, more or less."""
+
+ALL_INNER = 400_000
+"""Inner products of all subsets, up to which none is left out."""
+
+SPACING = 0.05
+"""Of the table over C; cubics in between are right to about 1e-7."""
+
+MOST_STEPS = {"one-hot": 20_000_000, "random": 2_000_000, "given": 2_000_000}
+"""Where the search for the time ends, by the kind of encodings: some seconds."""
+
+PATIENCE = 30
+"""The search ends earlier if the laws for the time are off by so much."""
+
+LEAST_STEPS = 100_000
+"""But not earlier than this."""
+
+
+def attentions(plan: Plan, T: int | None = None, q: int | None = None) -> list[AbstractAttention]:
+    """Attention as a function of C: one, or one a group; for another T or q if given."""
+    task = Task(T or plan.task.T, q or plan.task.q, plan.task.d)
+    if plan.kind == "one-hot":
+        return [OneHotAttention(jnp.asarray(1.0 * task.T), jnp.asarray(1.0 * task.q))]
+    if plan.encodings is None:
+        return _random(plan, task)
+    if task.T > plan.task.T:
+        raise InputError(f"{plan.name}: there are no encodings for {task.T} positions")
+    E = plan.encodings[:, : task.T]
+    if task.subset_count * task.T <= ALL_INNER:
+        y = task.all_subsets()
+        return [FamilyAttention.from_inner(inner_products(E, y), y)]
+    draw = np.random.default_rng(plan.training.seed)
+    groups = [task.draw_subsets(_subsets(task) * MEMBERS, draw) for _ in range(GROUPS)]
+    return [FamilyAttention.from_inner(inner_products(E, y), y) for y in groups]
+
+
+def _random(plan: Plan, task: Task) -> list[AbstractAttention]:
+    assert plan.d_e is not None
+    draw = np.random.default_rng(plan.training.seed)
+    found = []
+    for group in range(GROUPS):
+        g, y = [], []
+        for member in range(MEMBERS):
+            seed = ((plan.training.seed * GROUPS + group) * MEMBERS + member) % 2**32
+            E = near_orthogonal(plan.d_e, task.T, plan.threshold, seed)
+            y.append(task.draw_subsets(_subsets(task), draw))
+            g.append(inner_products(E, y[-1]))
+        found.append(FamilyAttention.from_inner(np.concatenate(g), np.concatenate(y), "inside"))
+    return found
+
+
+def _subsets(task: Task) -> int:
+    return max(4, min(MOST_SUBSETS, MOST_INNER // task.T))
+
+
+def two_scalars(plan: Plan) -> TwoScalars:
+    """The recursion of Lemma D.5 or E.7, as a batch with one problem a group."""
+    highest = _highest(plan)
+    found = [
+        one
+        if isinstance(one, OneHotAttention)
+        else TabulatedAttention.of(one, highest, points=int(highest / SPACING))
+        for one in attentions(plan)
+    ]
+    batch = [_problem(plan, one, plan.task.q) for one in found]
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *batch)
+
+
+def _highest(plan: Plan) -> float:
+    """A C that descent does not exceed before it reaches epsilon, by a wide margin."""
+    T, q, d = (float(x) for x in (plan.task.T, plan.task.q, plan.task.d))
+    wanted = min(float(kappa(T, q, d, plan.epsilon)), 0.5)
+    return max(20.0, 2.5 * math.log((T - q) / (q * wanted)) + 10)
+
+
+def _problem(plan: Plan, attention: AbstractAttention, q: int) -> TwoScalars:
+    return TwoScalars(
+        attention,
+        d=jnp.asarray(1.0 * plan.task.d),
+        q=jnp.asarray(1.0 * q),
+        inertia=jnp.asarray(1.0 * plan.inertia),
+        rate=jnp.asarray(plan.rate),
+    )
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What the recursion says, one entry a group.
+
+    Attributes:
+        reached: the first step with a loss of at most epsilon; -1 if it did not come.
+        halved: the first step with half of the attention on the subset; likewise.
+        alpha, C, loss: where descent is when it has reached epsilon.
+        searched: how many steps were tried.
+    """
+
+    reached: Int[np.ndarray, "groups"]
+    halved: Int[np.ndarray, "groups"]
+    alpha: Float[np.ndarray, "groups"]
+    C: Float[np.ndarray, "groups"]
+    loss: Float[np.ndarray, "groups"]
+    searched: int
+
+    @property
+    def done(self) -> bool:
+        """Whether all groups reached epsilon."""
+        return bool((self.reached >= 0).all())
+
+
+def plateau(plan: Plan) -> float:
+    """Our law for the time until attention leaves the plateau, up to a factor of 1.1 to 1.5."""
+    return plan.inertia * plan.task.T / (plan.rate * plan.task.d)
+
+
+def tail(plan: Plan) -> float:
+    """Our law for the time to a small epsilon."""
+    return plan.inertia / (4 * plan.rate * plan.epsilon)
+
+
+def forecast(plan: Plan) -> Forecast:
+    """Run the recursion until the loss is at most epsilon."""
+    most = min(MOST_STEPS[plan.kind], LEAST_STEPS + PATIENCE * (plateau(plan) + tail(plan)))
+    dynamics = two_scalars(plan)
+    groups = len(np.asarray(dynamics.rate))
+    times = first_times(
+        dynamics,
+        loss=np.full(groups, plan.epsilon),
+        alpha=np.zeros(groups),
+        missed=np.full(groups, 0.5),
+        most=int(most),
+    )
+    at = np.maximum(times.loss, 0)
+    found = run(dynamics, np.unique(at)) if (times.loss >= 0).all() else None
+
+    def then(name: str) -> Float[np.ndarray, "groups"]:
+        if found is None:
+            return np.full(groups, np.nan)
+        return np.array([found.series[name][i, found.at(int(at[i]))] for i in range(groups)])
+
+    return Forecast(times.loss, times.missed, then("alpha"), then("C"), then("loss"), int(most))
+
+
+def loss_elsewhere(
+    plan: Plan,
+    alpha: Float[np.ndarray, "records"],
+    C: Float[np.ndarray, "records"],
+    *,
+    T: int,
+    q: int,
+) -> Float[np.ndarray, "records"] | None:
+    """The population loss at another T or q, at these weights; None without encodings for T."""
+    try:
+        found = attentions(plan, T, q)
+    except InputError:
+        return None
+    states = Scalars(jnp.asarray(alpha), jnp.asarray(C))
+    return np.mean([_losses(_problem(plan, one, q), states) for one in found], axis=0)
+
+
+@eqx.filter_jit
+def _losses(problem: TwoScalars, states: Scalars) -> Float[jax.Array, "records"]:
+    return lax.map(problem.loss, states)

@@ -1,0 +1,32 @@
+"""An analysis as a page in the words of its setting: what the terminal says, as HTML."""
+
+from collections.abc import Iterable
+
+from rich.table import Table
+from rich.text import Text
+
+from lemmata.report._html import Markup, element
+from lemmata.report._pieces import clean, table
+
+LOOKS = {"bold red": "caution", "yellow": "caution", "dim": "note"}
+"""How a style of the terminal looks on a page."""
+
+
+def article(items: Iterable[Text | Table]) -> Markup:
+    """Bold lines as headings, other lines as paragraphs, tables as tables."""
+    return element("article", *[_table(i) if isinstance(i, Table) else _line(i) for i in items])
+
+
+def _line(text: Text) -> Markup:
+    if text.style == "bold":
+        return element("h2", clean(text.plain))
+    return element("p", clean(text.plain), class_=LOOKS.get(str(text.style)))
+
+
+def _table(found: Table) -> Markup:
+    head = [clean(column.header) for column in found.columns]
+    rows = [
+        [clean(cell) for cell in row]
+        for row in zip(*(column.cells for column in found.columns), strict=True)
+    ]
+    return table(head, rows, len(rows), "rows")

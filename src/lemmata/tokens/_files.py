@@ -1,0 +1,23 @@
+"""Token files with embeddings from a file of their own: what papers about tokens read."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from lemmata._errors import InputError
+from lemmata.tokens._embeddings import read_embeddings
+from lemmata.tokens._readers import Instance, read_instances
+
+
+def read_token_files(file: Path, embeddings: Path | None, *, prefixes: bool) -> list[Instance]:
+    """The instances of a token file; ``prefixes`` as in ``read_instances``."""
+    instances = read_instances(file, prefixes=prefixes)
+    if embeddings is None:
+        return instances
+    matrix = read_embeddings(embeddings)
+    for instance in instances:
+        if len(matrix) != instance.data.size:
+            raise InputError(
+                f"{embeddings}: {len(matrix)} rows, but {file} has {instance.data.size} tokens; "
+                "token i, in order of first appearance, owns row i"
+            )
+    return [replace(instance, embeddings=matrix) for instance in instances]
