@@ -102,7 +102,7 @@ def _draw_small(axes: "Axes", nets: Cases[Trained]) -> None:
     axes.set_ylim(1e-4, 1.2)
     axes.set_xticks(range(widest + 1))
     axes.axvline(size, color=PALETTE["grey"], linewidth=0.6, linestyle=":")
-    axes.text(size - 0.08, 2e-4, "$Td$ ", fontsize=SMALL, color=PALETTE["grey"], ha="right")
+    axes.text(size - 0.08, 0.55, "$Td$ ", fontsize=SMALL, color=PALETTE["grey"], ha="right")
     axes.set_title(f"(b) $T={task.T}$, $q={task.q}$, $d={task.d}$")
     axes.legend(loc="lower left")
 
