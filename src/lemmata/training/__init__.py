@@ -16,6 +16,7 @@ from lemmata.training._path import regularization_path as regularization_path
 from lemmata.training._random import Stream as Stream
 from lemmata.training._random import fold as fold
 from lemmata.training._random import normals as normals
+from lemmata.training._random import padded_subsets as padded_subsets
 from lemmata.training._random import signs as signs
 from lemmata.training._random import stream as stream
 from lemmata.training._random import subsets as subsets

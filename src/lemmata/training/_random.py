@@ -10,6 +10,8 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Float32, Int, UInt32
 
+from lemmata._errors import InputError
+
 Stream = UInt32[Array, "2"]
 
 _ODD = (0x7FEB352D, 0x846CA68B)
@@ -18,6 +20,8 @@ _ODD = (0x7FEB352D, 0x846CA68B)
 
 def stream(seed: int) -> Stream:
     """The stream of a seed."""
+    if not 0 <= seed < 1 << 32:
+        raise InputError(f"a seed is a whole number from 0 to {(1 << 32) - 1}; got {seed}")
     return fold(jnp.array([0x243F6A88, 0x85A308D3], dtype=jnp.uint32), jnp.uint32(seed))
 
 
@@ -48,13 +52,21 @@ def signs(source: Stream, shape: tuple[int, ...]) -> Float32[Array, "..."]:
 
 def subsets(source: Stream, count: int, q: int, T: int) -> Int[Array, "count q"]:
     """Uniform q-subsets of 0..T-1 by Floyd's algorithm, each chance right to T / 2^32."""
-    bits = words(source, count * q).reshape(q, count).astype(jnp.uint64)
+    return padded_subsets(source, count, q, jnp.asarray(q), jnp.asarray(T))
+
+
+def padded_subsets(
+    source: Stream, count: int, most: int, q: Int[Array, ""], T: Int[Array, ""]
+) -> Int[Array, "count most"]:
+    """The same with sizes that are known only when it runs; places from q on hold -1."""
+    bits = words(source, count * most).reshape(most, count).astype(jnp.uint64)
     chosen: list[Array] = []
-    for i, top in enumerate(range(T - q, T)):
-        pick = ((bits[i] * jnp.uint64(top + 1)) >> 32).astype(jnp.int32)
+    for i in range(most):
+        top = (T - q + i).astype(jnp.int32)
+        pick = ((bits[i] * (top + 1).astype(jnp.uint64)) >> 32).astype(jnp.int32)
         for other in tuple(chosen):
             pick = jnp.where(pick == other, top, pick)
-        chosen.append(pick)
+        chosen.append(jnp.where(i < q, pick, -1))
     return jnp.stack(chosen, axis=1)
 
 

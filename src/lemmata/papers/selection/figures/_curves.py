@@ -109,5 +109,6 @@ def setting(how: "Training", seeds: int) -> str:
 
 
 def span(values: list[float], digits: int = 2) -> str:
-    """The least and the largest of some numbers."""
-    return f"{number(min(values), digits)} to {number(max(values), digits)}"
+    """The least and the largest of some numbers, if they differ."""
+    ends = number(min(values), digits), number(max(values), digits)
+    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"

@@ -104,7 +104,7 @@ def loss_along(
     C: Float[np.ndarray, "records"],
 ) -> Float[np.ndarray, "records"]:
     """The loss at every alpha and C."""
-    problem = _problem(attention, d, q, 1.0, 1.0)
+    problem = _problem(attention, d, q, 1, 1.0)
     return np.asarray(_losses(problem, Scalars(jnp.asarray(alpha), jnp.asarray(C))))
 
 
@@ -117,44 +117,29 @@ def _descend(
     how: Training, attention: TabulatedAttention, steps: Int[np.ndarray, "records"]
 ) -> tuple[Float[np.ndarray, "records"], Float[np.ndarray, "records"]]:
     """alpha and C at the recorded steps, with the change of step size in between."""
-    later = how.rate if how.later_rate is None else how.later_rate
     change = min(how.change, how.steps)
-    zero = jnp.zeros(())
-    before = _record(how, attention, how.rate, Scalars(zero, zero), steps[steps <= change], change)
-    start = Scalars(*(jnp.asarray(values[-1]) for values in before))
-    after = _record(
-        how, attention, later, start, steps[steps > change] - change, how.steps - change
-    )
-    count = int((steps <= change).sum())
-    alpha, C = (
-        np.concatenate([one[:count], other[: len(steps) - count]])
-        for one, other in zip(before, after, strict=True)
-    )
+    later = how.rate if how.later_rate is None else how.later_rate
+    state = Scalars(jnp.zeros(()), jnp.zeros(()))
+    pieces = []
+    for first, last, rate in ((0, change, how.rate), (change, how.steps, later)):
+        problem = _problem(attention, how.task.d, how.task.q, how.d_e, rate, state)
+        batch = jax.tree.map(lambda leaf: leaf[None], problem)
+        own = steps[(steps > first) & (steps <= last) | (steps == 0) & (first == 0)] - first
+        wanted = record_steps([*own.tolist(), last - first], last - first)
+        found = run(batch, wanted)
+        pieces.append([found.series[name][0][np.isin(wanted, own)] for name in ("alpha", "C")])
+        state = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), found.final)
+    alpha, C = (np.concatenate([piece[k] for piece in pieces]) for k in (0, 1))
     if C.max() >= HIGHEST:
         raise InputError(f"C grows beyond {HIGHEST:g}, where the mean field is not tabulated")
     return alpha, C
-
-
-def _record(
-    how: Training,
-    attention: TabulatedAttention,
-    rate: float,
-    start: Scalars,
-    steps: Int[np.ndarray, "records"],
-    last: int,
-) -> tuple[Float[np.ndarray, "records"], Float[np.ndarray, "records"]]:
-    """alpha and C at the given steps, and at the last one."""
-    problem = _problem(attention, how.task.d, how.task.q, how.d_e, rate, start)
-    batch = jax.tree.map(lambda leaf: leaf[None], problem)
-    found = run(batch, record_steps([*steps.tolist(), last], last)).series
-    return found["alpha"][0], found["C"][0]
 
 
 def _problem(
     attention: AbstractAttention,
     d: int,
     q: int,
-    inertia: float,
+    inertia: int,
     rate: float,
     start: Scalars | None = None,
 ) -> TwoScalars:

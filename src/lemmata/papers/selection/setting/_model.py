@@ -6,7 +6,7 @@ of K', and the gradient adds q rows back. Four products of matrices of the size 
 whatever the batch size.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jax import lax, nn
@@ -16,12 +16,19 @@ from lemmata.training import Stream, fold, normals, subsets
 
 
 class Batch(NamedTuple):
-    """Samples that share their encodings; ``x_query`` is absent if it is zero."""
+    """Samples that share their encodings.
+
+    Attributes:
+        X, y, E: tokens, subsets and encodings. Places of y may be left empty with -1.
+        x_query: absent if it is zero.
+        length: how many positions there are, if E has more columns than that.
+    """
 
     X: Float[Array, "samples d T"]
     y: Int[Array, "samples q"]
     E: Float[Array, "d_e T"]
     x_query: Float[Array, "samples d"] | None = None
+    length: Int[Array, ""] | None = None
 
 
 class Weights(NamedTuple):
@@ -67,20 +74,23 @@ def losses(weights: Weights, batch: Batch) -> Float[Array, "samples"]:
 
 
 def token_free_losses(
-    weights: Weights, y: Int[Array, "samples q"], E: Float[Array, "d_e T"]
+    weights: Weights,
+    y: Int[Array, "samples q"],
+    E: Float[Array, "d_e T"],
+    length: Int[Array, ""] | None = None,
 ) -> Float[Array, "samples"]:
     """The loss of each subset, averaged over all tokens exactly, for x_query = 0.
 
     Exact where the first d rows of W are zero; otherwise an estimate that leaves out what those
     rows do.
     """
-    d, q = weights.V.shape[0], y.shape[1]
+    d = weights.V.shape[0]
     V_t, V_p = weights.V[:, :d], weights.V[:, d:]
     kernel = (E.T @ weights.W[d:, d:].T) @ E
-    S = nn.softmax(_mix_rows(kernel, y, _subset_coefficients(E.T @ E, y)), axis=1)
+    S = _softmax(_mix_rows(kernel, y, _subset_coefficients(E.T @ E, y)), length)
     alpha = jnp.trace(V_t) / d
     rest = V_t - alpha * jnp.eye(d, dtype=E.dtype)
-    error = (-alpha * S).at[jnp.arange(len(y))[:, None], y].add(1 / q)
+    error = (-alpha * S).at[jnp.arange(len(y))[:, None], y].add(_shares(y, E.dtype))
     offset = S @ (V_p @ E).T
     return 0.5 * (
         d * jnp.sum(error**2, axis=1)
@@ -92,7 +102,7 @@ def token_free_losses(
 def loss_and_gradient(weights: Weights, batch: Batch) -> tuple[Float[Array, ""], Weights]:
     """The mean loss and its gradient (Lemma D.1 on a sample)."""
     found = _forward(weights, batch)
-    X, y, E, x_query = batch
+    X, y, E, x_query, _ = batch
     (samples, d, T), S = X.shape, found.S
     residual = found.residual / samples
     tokens = residual @ weights.V[:, :d]
@@ -115,8 +125,8 @@ def loss_and_gradient(weights: Weights, batch: Batch) -> tuple[Float[Array, ""],
 
 
 def _forward(weights: Weights, batch: Batch) -> _Forward:
-    X, y, E, x_query = batch
-    d, q = X.shape[1], y.shape[1]
+    X, y, E, x_query, length = batch
+    d = X.shape[1]
     V, W = weights
     coefficients = _subset_coefficients(E.T @ E, y)
     kernel = (E.T @ W[d:, d:].T) @ E
@@ -126,12 +136,27 @@ def _forward(weights: Weights, batch: Batch) -> _Forward:
         logits = logits + (x_query @ W[d:, :d].T) @ E
         toward = toward + x_query @ W[:d, :d].T
     logits = logits + jnp.einsum("ndt,nd->nt", X, toward)
-    S = nn.softmax(logits, axis=1)
+    S = _softmax(logits, length)
     mean_token = jnp.einsum("ndt,nt->nd", X, S)
     position_values = V[:, d:] @ E
-    target = jnp.take_along_axis(X, y[:, None, :], axis=2).sum(axis=2) / q
+    chosen = jnp.take_along_axis(X, y[:, None, :], axis=2, mode="clip")
+    target = jnp.sum(chosen * _shares(y, E.dtype)[:, None, :], axis=2)
     output = mean_token @ V[:, :d].T + S @ position_values.T
     return _Forward(coefficients, S, mean_token, position_values, target - output)
+
+
+def _softmax(
+    logits: Float[Array, "samples T"], length: Int[Array, ""] | None
+) -> Float[Array, "samples T"]:
+    if length is None:
+        return nn.softmax(logits, axis=1)
+    return nn.softmax(jnp.where(jnp.arange(logits.shape[1]) < length, logits, -jnp.inf), axis=1)
+
+
+def _shares(y: Int[Array, "samples q"], dtype: Any) -> Float[Array, "samples q"]:
+    """1/q for every place that is not empty."""
+    taken = (y >= 0).astype(dtype)
+    return taken / jnp.sum(taken, axis=1, keepdims=True)
 
 
 def _mix_rows(
@@ -147,9 +172,16 @@ def _mix_rows(
 def _subset_coefficients(
     gram: Float[Array, "T T"], y: Int[Array, "samples q"]
 ) -> Float[Array, "samples q"]:
-    """(E_y' E_y)^-1 1 by elimination; the block is positive definite and needs no pivoting."""
-    block = gram[y[:, :, None], y[:, None, :]]
-    system = jnp.concatenate([block, jnp.ones_like(block[:, :, :1])], axis=2)
+    """(E_y' E_y)^-1 1 by elimination; the block is positive definite and needs no pivoting.
+
+    An empty place gets 0: its row and column are those of the identity.
+    """
+    taken = y >= 0
+    both = taken[:, :, None] & taken[:, None, :]
+    block = jnp.where(
+        both, gram[y[:, :, None], y[:, None, :]], jnp.eye(y.shape[1], dtype=gram.dtype)
+    )
+    system = jnp.concatenate([block, taken[:, :, None].astype(gram.dtype)], axis=2)
 
     def eliminate(
         k: Int[Array, ""], system: Float[Array, "samples q columns"]

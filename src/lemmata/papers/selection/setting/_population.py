@@ -89,7 +89,7 @@ def population(
     down = S * (pull - jnp.sum(S * pull, axis=2, keepdims=True))
     count = S.shape[0] * S.shape[1]
     bottom = -jnp.einsum("met,mst,msw->ew", E, down, z) / count
-    J = S[..., None] * (jnp.eye(T) - S[..., None, :])
+    J = S[..., None] * (jnp.eye(T)[None, None] - S[..., None, :])
     A = jnp.einsum("mstu,meu,de->mstd", J, E, V_p)
     tokens = (
         jnp.einsum("mstd,mst->msd", A, jnp.broadcast_to(target, S.shape))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import equinox as eqx
 import jax
@@ -21,6 +21,7 @@ from lemmata.papers.selection.setting._encodings import (
     near_orthogonal,
 )
 from lemmata.papers.selection.setting._model import (
+    Batch,
     Weights,
     draw_batch,
     loss_and_gradient,
@@ -35,17 +36,23 @@ from lemmata.training import (
     Stream,
     fold,
     normals,
+    padded_subsets,
     record_steps,
     run,
     stream,
-    subsets,
 )
 
 Query = Literal["zero", "fixed", "random"]
 """x_query: zero, one Gaussian vector for ever, or a fresh one for every sample."""
 
+Positions = Literal["stochastic", "fixed"]
+Algorithm = Literal["sgd", "adam"]
+
+STEPS, START, QUERY, MEASURES = range(1 << 20, (1 << 20) + 4)
+"""Children of a run's stream; those before them are for the blocks of fixed encodings."""
+
 BATCH, ENCODINGS, QUERIES, TESTS = range(4)
-"""What a run draws, as children of its stream."""
+"""What a step and a validation set draw, as children of their stream."""
 
 MEMORY = 300
 """The average loss is over the last so many batches."""
@@ -114,7 +121,7 @@ class OnlineTraining(AbstractDynamics[OnlineState]):
         return OnlineState(self.start, self._optimizer().init(self.start), first, recent, never)
 
     def step(self, state: OnlineState) -> OnlineState:
-        source = fold(self.source, state.t.astype(jnp.uint32))
+        source = fold(fold(self.source, jnp.uint32(STEPS)), state.t.astype(jnp.uint32))
         E = self._encodings(fold(source, jnp.uint32(ENCODINGS)), self.task.T)
         batch = draw_batch(
             fold(source, jnp.uint32(BATCH)),
@@ -146,13 +153,41 @@ class OnlineTraining(AbstractDynamics[OnlineState]):
             "cosine_W": jnp.trace(W[d:, d:]) / jnp.sqrt(d_e * jnp.sum(W**2)),
             "cosine_V": jnp.trace(V[:, :d]) / jnp.sqrt(d * jnp.sum(V**2)),
         }
-        source = fold(self.source, jnp.uint32(0x7E575))
-        E = self._test_encodings(fold(source, state.t.astype(jnp.uint32)))
-        for i, (T, q) in enumerate(((self.task.T, self.task.q), *self.tests)):
-            fixed, name = fold(source, jnp.uint32(i)), f"T={T} q={q}"
-            measured[f"population {name}"] = self._population(state, fixed, E[:, :, :T], q)
-            measured[f"validation {name}"] = self._validation(state, fixed, E[0, :, :T], q)
+        source = fold(self.source, jnp.uint32(MEASURES))
+        E = self._test_encodings(fold(fold(source, jnp.uint32(0)), state.t.astype(jnp.uint32)))
+        tasks = ((self.task.T, self.task.q), *self.tests)
+        numbers = (jnp.arange(1, len(tasks) + 1, dtype=jnp.uint32), *jnp.array(tasks).T)
+        found = lax.map(
+            lambda task: self._test(state, fold(source, task[0]), E, *task[1:]), numbers
+        )
+        for kind, losses_of in zip(("population", "validation"), found, strict=True):
+            for i, (T, q) in enumerate(tasks):
+                measured[f"{kind} T={T} q={q}"] = losses_of[i]
         return measured
+
+    def _test(
+        self,
+        state: OnlineState,
+        source: Stream,
+        E: Float32[Array, "members d_e longest"],
+        T: Int[Array, ""],
+        q: Int[Array, ""],
+    ) -> tuple[Float32[Array, ""], Float32[Array, ""]]:
+        """The token-free loss of a task over fixed subsets, and that on its validation set.
+
+        Tasks of all sizes share one program: they are padded to the longest.
+        """
+        most = max(self.task.q, *(size for _, size in self.tests), 1)
+        y = padded_subsets(fold(source, jnp.uint32(TESTS)), POPULATION_SUBSETS, most, q, T)
+        parts = (y.reshape(E.shape[0], -1, most), E)
+        population = lax.map(
+            lambda pair: token_free_losses(state.weights, pair[0], pair[1], T), parts
+        )
+        x_query = self._queries(fold(source, jnp.uint32(QUERIES)), TEST_SAMPLES)
+        X = normals(fold(source, jnp.uint32(BATCH)), (TEST_SAMPLES, self.task.d, E.shape[2]))
+        y = padded_subsets(fold(source, jnp.uint32(ENCODINGS)), TEST_SAMPLES, most, q, T)
+        sampled = losses(state.weights, Batch(X, y, E[0], x_query, T))
+        return jnp.mean(population), jnp.mean(sampled)
 
     def _test_encodings(self, source: Stream) -> Float32[Array, "members d_e longest"]:
         """The fixed encodings, or fresh ones; their first T columns have the law for length T."""
@@ -160,24 +195,6 @@ class OnlineTraining(AbstractDynamics[OnlineState]):
             return self.E[None]
         sources = jax.vmap(lambda i: fold(source, i))(jnp.arange(MEMBERS, dtype=jnp.uint32))
         return lax.map(lambda one: self._encodings(one, self.E.shape[-1]), sources)
-
-    def _validation(
-        self, state: OnlineState, source: Stream, E: Float32[Array, "d_e T"], q: int
-    ) -> Float32[Array, ""]:
-        """The mean loss on the validation set of a task."""
-        x_query = self._queries(fold(source, jnp.uint32(QUERIES)), TEST_SAMPLES)
-        source = fold(source, jnp.uint32(BATCH))
-        batch = draw_batch(source, TEST_SAMPLES, q, self.task.d, E, x_query)
-        return jnp.mean(losses(state.weights, batch))
-
-    def _population(
-        self, state: OnlineState, source: Stream, E: Float32[Array, "members d_e T"], q: int
-    ) -> Float32[Array, ""]:
-        """The token-free loss of a task over fixed subsets."""
-        source = fold(source, jnp.uint32(TESTS))
-        y = subsets(source, POPULATION_SUBSETS, q, E.shape[2]).reshape(E.shape[0], -1, q)
-        found = lax.map(lambda pair: token_free_losses(state.weights, *pair), (y, E))
-        return jnp.mean(found)
 
     def _encodings(self, source: Stream, T: int) -> Float32[Array, "d_e T"]:
         if not self.fresh:
@@ -216,10 +233,10 @@ class Training:
 
     task: Task
     d_e: int
-    encodings: Literal["stochastic", "fixed"] = "stochastic"
+    encodings: Positions = "stochastic"
     threshold: float = 0.3
     samples: int = 256
-    algorithm: Literal["sgd", "adam"] = "sgd"
+    algorithm: Algorithm = "sgd"
     rate: float = 1.0
     later_rate: float | None = None
     change: int = 50_000
@@ -231,6 +248,10 @@ class Training:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        for name, known in (("encodings", Positions), ("algorithm", Algorithm), ("x_query", Query)):
+            word, words = getattr(self, name), get_args(known)
+            if word not in words:
+                raise InputError(f"unknown {name} '{word}'; use {', '.join(words)}")
         for name in ("d_e", "samples"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be a positive whole number")
@@ -264,11 +285,12 @@ class Training:
     def dynamics(self) -> OnlineTraining:
         """The run as one instance, with a leading axis of length one."""
         source = stream(self.seed)
+        first = fold(source, jnp.uint32(START))
         d, width = self.task.d, self.task.d + self.d_e
         shape = (d, width), (width, width)
         start = Weights(
             *(
-                jnp.float32(self.initial) * normals(fold(source, jnp.uint32(0xF00D + i)), size)
+                jnp.float32(self.initial) * normals(fold(first, jnp.uint32(i)), size)
                 for i, size in enumerate(shape)
             )
         )
@@ -285,7 +307,7 @@ class Training:
                 source=source,
                 start=start,
                 E=E,
-                query=normals(fold(source, jnp.uint32(0xFACE)), (d,)),
+                query=normals(fold(source, jnp.uint32(QUERY)), (d,)),
                 rates=jnp.array([self.rate, later], dtype=jnp.float32),
                 change=jnp.asarray(self.change, dtype=jnp.int64),
                 task=self.task,
@@ -302,7 +324,7 @@ class Training:
         self, *, store: Store | None = None, progress: Callable[[int], None] = lambda _: None
     ) -> "TrainingRun":
         """Train."""
-        steps = record_steps(self.record or (0, self.steps), self.steps)
+        steps = record_steps((*(self.record or (0,)), self.steps), self.steps)
         found = run(self.dynamics(), steps, store=store, progress=progress, group=1, chunk=1)
         return TrainingRun(self, found)
 
@@ -352,6 +374,17 @@ def run_all(
     store: Store | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[TrainingRun]:
-    """Several runs side by side, one to a core."""
+    """Several runs side by side, one to a core; an interruption stops all of them."""
+    stop: list[bool] = []
+
+    def report(done: int) -> None:
+        if stop:
+            raise KeyboardInterrupt
+        progress(done)
+
     with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(lambda one: one.run(store=store, progress=progress), trainings))
+        try:
+            return list(pool.map(lambda one: one.run(store=store, progress=report), trainings))
+        except BaseException:
+            stop.append(True)
+            raise

@@ -130,8 +130,9 @@ class TabulatedAttention(AbstractAttention):
 
     def moments(self, C: Scalar) -> Moments:
         last = self.values.shape[-2] - 2
-        at = jnp.clip(jnp.floor((C - self.first) / self.spacing), 0, last).astype(jnp.int32)
-        s = jnp.clip((C - self.first) / self.spacing - at, 0.0, 1.0)
+        along = (C - self.first) / self.spacing
+        whole = jnp.clip(jnp.floor(along), 0, last)
+        at, s = whole.astype(jnp.int32), jnp.clip(along - whole, 0.0, 1.0)
         v0, v1 = self.values[at], self.values[at + 1]
         m0, m1 = self.slopes[at] * self.spacing, self.slopes[at + 1] * self.spacing
         curve = v1 - v0 - m0
