@@ -1,5 +1,6 @@
 """Random numbers from a counter: distribution, independence, extremes, and the same bits always."""
 
+from functools import partial
 from itertools import combinations
 
 import jax
@@ -9,12 +10,15 @@ import pytest
 from scipy.stats import chi2, chisquare, kstest, norm
 
 from lemmata._errors import InputError
-from lemmata.training import _random, fold, normals, signs, stream, subsets
+from lemmata.training import _random, fold, padded_subsets, signs, stream
 
 LIKELY = 1e-3
 """A p-value below this fails; the streams are fixed, so a test that passes passes for ever."""
 
 MASK = 0xFFFFFFFF
+
+normals = jax.jit(_random.normals, static_argnums=1)
+subsets = jax.jit(_random.subsets, static_argnums=(1, 2, 3))
 
 
 def mix(word: int) -> int:
@@ -32,8 +36,13 @@ def words(seed: int, count: int) -> np.ndarray:
     return np.asarray(_random.words(stream(seed), count))
 
 
+@partial(jax.jit, static_argnums=1)
+def offspring(source: jax.Array, count: int) -> jax.Array:
+    return jax.vmap(lambda i: fold(source, i))(jnp.arange(count, dtype=jnp.uint32))
+
+
 def children(seed: int, count: int) -> jax.Array:
-    return jax.vmap(lambda i: fold(stream(seed), i))(jnp.arange(count, dtype=jnp.uint32))
+    return offspring(stream(seed), count)
 
 
 def test_words_and_children_are_the_hash_in_plain_integers():
@@ -71,7 +80,7 @@ def assert_uncorrelated(a: np.ndarray, b: np.ndarray) -> None:
 
 def test_streams_are_independent_of_each_other():
     size = 1 << 16
-    steps = np.asarray(jax.vmap(lambda s: normals(s, (size,)))(children(0, 8)))
+    steps = [np.asarray(normals(source, (size,))) for source in children(0, 8)]
     seeds = [np.asarray(normals(stream(seed), (size,))) for seed in (0, 1, 2, 1 << 31)]
     grandchildren = [
         np.asarray(normals(fold(fold(stream(0), jnp.uint32(i)), jnp.uint32(j)), (size,)))
@@ -83,7 +92,7 @@ def test_streams_are_independent_of_each_other():
 
 def test_one_number_of_many_streams_is_as_good_as_many_of_one():
     # a training step sees the same places of ever new streams
-    found = np.asarray(jax.vmap(lambda s: normals(s, (4,)))(children(5, 1 << 17)))
+    found = np.asarray(jax.jit(jax.vmap(lambda s: normals(s, (4,))))(children(5, 1 << 17)))
     for column in found.T:
         assert kstest(column, "norm").pvalue > LIKELY
         assert_uncorrelated(column[:-1], column[1:])
@@ -141,6 +150,25 @@ def test_subsets_are_distinct_and_uniform(T, q):
         assert chisquare(counts).pvalue > LIKELY
 
 
+def test_subsets_are_those_of_floyds_algorithm():
+    count, q, T = 50, 4, 9
+    bits = words(11, count * q).astype(object).reshape(q, count)
+    for column, found in zip(bits.T, np.asarray(subsets(stream(11), count, q, T)), strict=True):
+        chosen: list[int] = []
+        for word, top in zip(column, range(T - q, T), strict=True):
+            pick = int(word) * (top + 1) >> 32
+            chosen.append(top if pick in chosen else pick)
+        assert found.tolist() == chosen
+
+
+def test_padded_subsets_are_the_same_with_empty_places():
+    draw = jax.jit(padded_subsets, static_argnums=(1, 2))
+    for q, T in ((1, 7), (3, 7), (2, 30), (5, 5)):
+        found = np.asarray(draw(stream(12), 300, 5, jnp.asarray(q), jnp.asarray(T)))
+        np.testing.assert_array_equal(found[:, :q], subsets(stream(12), 300, q, T))
+        np.testing.assert_array_equal(found[:, q:], -1)
+
+
 def test_subsets_of_many_positions_reach_both_ends():
     y = np.asarray(subsets(stream(6), 50_000, 3, 400))
     assert y.min() == 0
@@ -153,9 +181,9 @@ def test_the_same_stream_gives_the_same_bits_compiled_or_not():
         source = fold(source, jnp.uint32(9))
         return (
             fold(source, jnp.uint32(1)),
-            normals(source, (50, 3)),
+            _random.normals(source, (50, 3)),
             signs(source, (5, 33)),
-            subsets(source, 100, 3, 40),
+            _random.subsets(source, 100, 3, 40),
         )
 
     plain, again, compiled = draw(stream(8)), draw(stream(8)), jax.jit(draw)(stream(8))

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from itertools import product
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -29,10 +30,12 @@ from lemmata.papers.selection.setting import (
 from lemmata.papers.selection.setting._encodings import SPARE
 from lemmata.training import fold, signs, stream
 
+drawn_signs = jax.jit(signs, static_argnums=1)
+
 
 def candidates(source, blocks: int, d_e: int, T: int) -> np.ndarray:
     """What rejection draws from a stream, block after block."""
-    drawn = [signs(fold(source, jnp.uint32(b)), (T + SPARE, d_e)) for b in range(blocks)]
+    drawn = [drawn_signs(fold(source, jnp.uint32(b)), (T + SPARE, d_e)) for b in range(blocks)]
     return np.concatenate([np.asarray(block) for block in drawn]).astype(int)
 
 

@@ -1,5 +1,7 @@
 """The model on a batch: the kernel form against the definition, entry by entry."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -99,6 +101,25 @@ def test_the_gradient_by_hand_is_that_of_the_definition(q, kind):
         np.testing.assert_allclose(S[i], powers / powers.sum(), rtol=1e-10)
 
 
+def test_padding_changes_nothing():
+    # shorter sequences and smaller subsets, in the shape of longer and larger ones
+    batch, _ = sample(3, "random")
+    weights = random_weights(4)
+    chosen = Task(6, 3, D).draw_subsets(SAMPLES, np.random.default_rng(1))
+    y = jnp.concatenate([jnp.asarray(chosen), jnp.full((SAMPLES, 2), -1)], axis=1)
+    short = Batch(batch.X[:, :, :6], y[:, :3], batch.E[:, :6], batch.x_query)
+    padded = Batch(batch.X, y, batch.E, batch.x_query, jnp.asarray(6))
+    expected, found = evaluate(weights, short), evaluate(weights, padded)
+    for name, a, b in zip(("loss", "gradient", "each"), expected, found, strict=False):
+        jax.tree.map(partial(np.testing.assert_allclose, rtol=1e-9, atol=1e-12, err_msg=name), b, a)
+    np.testing.assert_allclose(found[3][:, :6], expected[3], rtol=1e-12)
+    np.testing.assert_array_equal(found[3][:, 6:], 0)
+    free = jax.jit(token_free_losses)
+    np.testing.assert_allclose(
+        free(weights, y, batch.E, jnp.asarray(6)), free(weights, y[:, :3], short.E), rtol=1e-11
+    )
+
+
 def free_of_tokens(weights: Weights) -> Weights:
     return Weights(weights.V, weights.W.at[: len(weights.V)].set(0.0))
 
@@ -132,13 +153,14 @@ def test_losses_without_tokens_by_samples():
 
 def test_batches_are_tokens_and_subsets_of_their_own_streams():
     source, E = stream(4), jnp.asarray(SMALL, dtype=jnp.float32)
-    batch = draw_batch(source, 5, 2, 3, E, None)
+    draw = jax.jit(draw_batch, static_argnums=(1, 2, 3))
+    batch = draw(source, 5, 2, 3, E, None)
     X = normals(fold(source, jnp.uint32(0)), (5, 3, 6))
     np.testing.assert_array_equal(batch.X, X)
     np.testing.assert_array_equal(batch.y, subsets(fold(source, jnp.uint32(1)), 5, 2, 6))
-    assert batch.E is E
+    np.testing.assert_array_equal(batch.E, E)
     assert batch.x_query is None
-    doubled = draw_batch(source, 5, 2, 3, jnp.asarray(SMALL), jnp.ones((5, 3)))
+    doubled = draw(source, 5, 2, 3, jnp.asarray(SMALL), jnp.ones((5, 3)))
     assert doubled.X.dtype == jnp.float64
     np.testing.assert_array_equal(doubled.X, np.asarray(X, dtype=float))
     np.testing.assert_array_equal(doubled.x_query, 1)

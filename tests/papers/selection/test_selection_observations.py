@@ -62,6 +62,11 @@ def twice_as_bad(arm: str, T: int, q: int, x: np.ndarray) -> np.ndarray:
     return 2 * as_reported(arm, T, q, x)
 
 
+def slower(arm: str, T: int, q: int, x: np.ndarray) -> np.ndarray:
+    """Fixed encodings are five times as bad at other lengths, but go to 0 as well."""
+    return as_reported("stochastic", T, q, x) * (5 if arm == "fixed" and T > SIZES.T else 1)
+
+
 def flat_in_q(arm: str, T: int, q: int, x: np.ndarray) -> np.ndarray:
     """With fixed encodings the loss, not its share of d/(2q), is the same for all q."""
     return as_reported(arm, T, SIZES.q, x) * (q / 3)
@@ -78,6 +83,7 @@ def flat_in_q(arm: str, T: int, q: int, x: np.ndarray) -> np.ndarray:
         ("figure-2", made_up_pairs(), HOLDS),
         ("figure-2", made_up_pairs(both_learn), FAILS),
         ("figure-2", made_up_pairs(stuck), FAILS),
+        ("figure-2", made_up_pairs(slower), FAILS),
         ("figure-4/subsets/repaired", made_up_pairs(), HOLDS),
         ("figure-4/subsets/repaired", made_up_pairs(swapped), FAILS),
         ("figure-4/subsets/repaired", made_up_pairs(both_learn, noise=0.1), UNDECIDED),
@@ -105,9 +111,14 @@ def test_made_up_runs_are_judged_by_what_they_are(name, evidence, expected):
 
 
 def test_a_run_that_diverged_is_set_aside():
-    verdict = check(CLAIMS["figure-2"], _bench(runs.SGD, made_up_pairs(diverged=17)))
-    assert verdict.status is Status.INAPPLICABLE
-    assert "blew up at step 17" in verdict.reason
+    good, bad = made_up_pairs(), made_up_pairs(diverged=17)
+    for arm in ("stochastic", "fixed"):
+        pairs = [
+            replace(one, **{arm: other.run(arm)}) for one, other in zip(good, bad, strict=True)
+        ]
+        verdict = check(CLAIMS["figure-2"], _bench(runs.SGD, Cases(tuple(pairs))))
+        assert verdict.status is Status.INAPPLICABLE
+        assert f"blew up at step 17 (seed 0, {arm} encodings)" in verdict.reason
 
 
 def _bench(experiment: Any, evidence: Any) -> Bench:
@@ -222,7 +233,7 @@ def small() -> Iterator[Bench]:
     """Real experiments, made small."""
     with pytest.MonkeyPatch.context() as patch:
         half = {"steps": 3_000, "change": 3_000, "every": 150, "seeds": 2}
-        fewer = replace(runs.QUICK, lengths=(60,), subset_sizes=(3,), **half)
+        fewer = replace(runs.QUICK, lengths=(60,), subset_sizes=(), **half)
         patch.setattr(runs, "QUICK", fewer)
         few = heat_maps.HeatSizes(6, 2, 4, 6, 0.9, 16, 0.3, 0.1, (0, 4, 10, 40))
         patch.setattr(heat_maps, "QUICK_HEAT", few)
@@ -264,8 +275,6 @@ def test_the_reduced_runs_agree_with_another_program(small):
     {
         "figure-1": HOLDS,
         "figure-4/length/repaired": HOLDS,
-        "figure-4/subsets": FAILS,
-        "figure-4/subsets/repaired": HOLDS,
         "appendix-f/in-distribution": HOLDS,
         "appendix-f/isometry": FAILS,
         "appendix-e/switching": HOLDS,
@@ -296,6 +305,17 @@ def test_the_rival_is_one(small):
     inner = float(E[member][:, found.first["i"]] @ e_y)
     assert inner == pytest.approx(found.first["<e_i, e_y>"], abs=1e-9)
     assert inner >= 1
+
+
+def test_what_a_rival_costs():
+    """The floor: the least error if the rival gets as much attention; the limit: if it gets all."""
+    found = _rivals(100)
+    x = np.linspace(0, 1, 100_001)
+    least = np.min(8 * (1 / 8 - x) ** 2 + x**2)
+    assert found.floor == pytest.approx(0.01 * 2.5 * least, rel=1e-6)
+    target, attention = np.array([0.0, *np.full(8, 1 / 8)]), np.array([1.0, *np.zeros(8)])
+    assert found.limit == pytest.approx(0.01 * 2.5 * np.sum((target - attention) ** 2))
+    assert found.error == pytest.approx(np.sqrt(0.01 * 0.99 / 10_000))
 
 
 def test_isometry_is_refuted_by_the_sets_it_names(small):
@@ -334,6 +354,8 @@ def test_time_is_the_sum_of_step_sizes():
     power = np.where(time > 0, np.maximum(time, 1e-9), 1.0) ** -0.7
     assert runs.decay(run, power) == pytest.approx(0.7, abs=0.02)
     assert runs.decay(run, np.ones_like(time)) == 0
+    wave = np.exp(-3 * time / time[-1])
+    assert runs.decay(run, wave) == pytest.approx(3 * 0.7 / np.log(0.95 / 0.25), abs=0.03)
 
 
 @pytest.mark.parametrize("name", CLAIMS)

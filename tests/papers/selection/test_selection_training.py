@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -48,7 +47,7 @@ REDUCED = Training(
     samples=128,
     steps=3_000,
     record=(0, 1_000, 3_000),
-    tests=((80, 2),),
+    tests=((80, 2), (60, 3)),
     seed=1,
 )
 """The stored problem; changing numbers only, a run needs no new compilation."""
@@ -60,6 +59,9 @@ TINY = Training(
 
 
 drawn_batch = jax.jit(draw_batch, static_argnums=(1, 2, 3))
+drawn_normals = jax.jit(normals, static_argnums=1)
+drawn_subsets = jax.jit(subsets, static_argnums=(1, 2, 3))
+drawn_signs = jax.jit(draw_signs, static_argnums=(1, 2, 3))
 
 
 @pytest.fixture(scope="module")
@@ -125,27 +127,29 @@ def test_a_validation_set_is_the_definition_on_its_samples(reduced):
     found = reduced["fixed"]
     E = np.asarray(near_orthogonal(40, 80, 0.6, seed=1), dtype=np.float32).astype(float)
     source = fold(stream(1), jnp.uint32(online.MEASURES))
-    for i, T in enumerate((40, 80), start=1):
+    for i, (T, q) in enumerate(((40, 2), (80, 2), (60, 3)), start=1):
         where = fold(source, jnp.uint32(i))
         shape = (online.TEST_SAMPLES, 3, 80)
-        X = np.asarray(normals(fold(where, jnp.uint32(online.BATCH)), shape), dtype=float)
-        y = np.asarray(subsets(fold(where, jnp.uint32(online.ENCODINGS)), len(X), 2, T))
+        X = np.asarray(drawn_normals(fold(where, jnp.uint32(online.BATCH)), shape), dtype=float)
+        y = np.asarray(drawn_subsets(fold(where, jnp.uint32(online.ENCODINGS)), len(X), q, T))
         X = X[:, :, :T]
         samples = oracle.Samples.of(X, y, E[:, :T], np.zeros((len(X), 3)))
         expected = np.asarray(oracle.batch_losses(*found.weights, samples))
-        assert found.task("validation", T, 2)[-1] == pytest.approx(expected.mean(), rel=2e-5)
+        assert found.task("validation", T, q)[-1] == pytest.approx(expected.mean(), rel=2e-5)
         spread = expected.std() / math.sqrt(len(X))
-        assert found.task("population", T, 2)[-1] == pytest.approx(expected.mean(), abs=4 * spread)
+        assert found.task("population", T, q)[-1] == pytest.approx(expected.mean(), abs=4 * spread)
 
 
 def test_the_first_record_is_of_the_zero_predictor(reduced):
     found = reduced["stochastic"]
     assert math.isnan(found["loss"][0])
     assert found["alpha"][0] == found["C"][0] == 0
-    for T in (40, 80):
-        assert found.task("population", T, 2)[0] == pytest.approx(0.75, rel=1e-6)
-        spread = 3 / 2 * math.sqrt(2 / 3 / online.TEST_SAMPLES) / 2
-        assert found.task("validation", T, 2)[0] == pytest.approx(0.75, abs=4 * spread)
+    for T, q in ((40, 2), (80, 2), (60, 3)):
+        zero = 3 / (2 * q)
+        assert found.task("population", T, q)[0] == pytest.approx(zero, rel=1e-6)
+        # half of chi-squared with 3 degrees of freedom, over q
+        spread = math.sqrt(6 / online.TEST_SAMPLES) / (2 * q)
+        assert found.task("validation", T, q)[0] == pytest.approx(zero, abs=4 * spread)
 
 
 def test_the_same_seed_gives_the_same_bits_and_another_does_not(reduced):
@@ -222,24 +226,26 @@ def by_hand(how: Training) -> list[tuple[np.ndarray, np.ndarray]]:
     width = d + how.d_e
     first = fold(source, jnp.uint32(online.START))
     weights = [
-        how.initial * np.asarray(normals(fold(first, jnp.uint32(i)), shape), dtype=float)
+        how.initial * np.asarray(drawn_normals(fold(first, jnp.uint32(i)), shape), dtype=float)
         for i, shape in enumerate(((d, width), (width, width)))
     ]
-    fixed_query = normals(fold(source, jnp.uint32(online.QUERY)), (d,))
+    fixed_query = drawn_normals(fold(source, jnp.uint32(online.QUERY)), (d,))
     if how.encodings == "fixed":
         E = near_orthogonal(how.d_e, how.longest, how.threshold, how.seed)[:, :T]
-    sign = jax.jit(partial(draw_signs, d_e=how.d_e, T=T, threshold=how.threshold))
     mean, square = [np.zeros_like(w) for w in weights], [np.zeros_like(w) for w in weights]
     path = [tuple(weights)]
     for t in range(how.steps):
         step = fold(fold(source, jnp.uint32(online.STEPS)), jnp.uint32(t))
         if how.encodings == "stochastic":
-            drawn = sign(fold(step, jnp.uint32(online.ENCODINGS)))[0]
+            where = fold(step, jnp.uint32(online.ENCODINGS))
+            drawn = drawn_signs(where, how.d_e, T, how.threshold)[0]
             E = np.asarray(drawn, dtype=float) / math.sqrt(how.d_e)
         x_query = {
             "zero": np.zeros((n, d)),
             "fixed": np.tile(np.asarray(fixed_query, dtype=float), (n, 1)),
-            "random": np.asarray(normals(fold(step, jnp.uint32(online.QUERIES)), (n, d)), float),
+            "random": np.asarray(
+                drawn_normals(fold(step, jnp.uint32(online.QUERIES)), (n, d)), float
+            ),
         }[how.x_query]
         batch = drawn_batch(fold(step, jnp.uint32(online.BATCH)), n, q, d, jnp.asarray(E), None)
         samples = oracle.Samples.of(np.asarray(batch.X), np.asarray(batch.y), E, x_query)
@@ -307,6 +313,21 @@ def assert_made_by_hand(found: TrainingRun) -> None:
 
 def test_adam_by_hand(watched):
     assert_made_by_hand(watched[0])
+
+
+def test_validation_with_fresh_encodings_and_queries(watched):
+    found, (d, q, T) = watched[0], (ADAM.task.d, ADAM.task.q, ADAM.task.T)
+    source = fold(stream(ADAM.seed), jnp.uint32(online.MEASURES))
+    where = fold(source, jnp.uint32(1))
+    count = online.TEST_SAMPLES
+    X = np.asarray(drawn_normals(fold(where, jnp.uint32(online.BATCH)), (count, d, T)), float)
+    y = np.asarray(drawn_subsets(fold(where, jnp.uint32(online.ENCODINGS)), count, q, T))
+    x_query = np.asarray(drawn_normals(fold(where, jnp.uint32(online.QUERIES)), (count, d)), float)
+    fresh = fold(fold(fold(source, jnp.uint32(0)), jnp.uint32(ADAM.steps)), jnp.uint32(0))
+    drawn = drawn_signs(fresh, ADAM.d_e, T, ADAM.threshold)[0]
+    samples = oracle.Samples.of(X, y, np.asarray(drawn, float) / math.sqrt(ADAM.d_e), x_query)
+    expected = float(oracle.batch_losses(*found.weights, samples).mean())
+    assert found.task("validation", T, q)[-1] == pytest.approx(expected, rel=2e-5)
 
 
 def test_sgd_with_fixed_encodings_and_query_by_hand():

@@ -267,11 +267,16 @@ def test_saturated_attention_in_many_digits(C):
             assert_same_moments(attention.moments(jnp.asarray(C)), expected, atol)
 
 
+@eqx.filter_jit
+def tabulate(attention: FamilyAttention | TabulatedAttention, C: jax.Array) -> Moments:
+    return jax.vmap(attention.moments)(C)
+
+
 def test_a_table_stands_for_the_attention_it_was_made_of():
     exact = family_attention(3, 3, 1, "outside")
     table = TabulatedAttention.of(exact, 8.0, 401)
     C = jnp.asarray([0.0, 0.013, 0.4321, 1.0, 3.3333, 7.99, 8.0, 0.02 * 37, 99.0])
-    found, expected = (eqx.filter_jit(jax.vmap(one.moments))(C) for one in (table, exact))
+    found, expected = (tabulate(one, C) for one in (table, exact))
     np.testing.assert_allclose(
         np.array(found[:3])[:, :7], np.array(expected[:3])[:, :7], atol=1e-10
     )

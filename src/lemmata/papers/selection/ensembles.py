@@ -4,8 +4,9 @@ What rejection accepts, which subsets an encoding outside rivals, the two places
 over encodings, and what fixed encodings have taught the weights.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -275,15 +276,23 @@ def _token_free(
     run: "TrainingRun", E: Float[np.ndarray, "members d_e T"], count: int, seed: int
 ) -> tuple[Int[np.ndarray, "subsets q"], Float[np.ndarray, "members subsets"]]:
     """Subsets, and the loss of each averaged over tokens, at the end of a run."""
-    import jax
     import jax.numpy as jnp
 
-    from lemmata.papers.selection.setting import Task, token_free_losses
+    from lemmata.papers.selection.setting import Task
 
     task = Task(E.shape[2], run.how.task.q, run.how.task.d)
     y = task.draw_subsets(count, np.random.default_rng(seed))
-    under = jax.jit(jax.vmap(token_free_losses, in_axes=(None, None, 0)))
-    return y, np.asarray(under(run.weights, jnp.asarray(y), jnp.asarray(E)))
+    return y, np.asarray(_compiled()(run.weights, jnp.asarray(y), jnp.asarray(E)))
+
+
+@cache
+def _compiled() -> Callable[..., Any]:
+    """The losses of subsets under several encodings, compiled once for each shape."""
+    import jax
+
+    from lemmata.papers.selection.setting import token_free_losses
+
+    return jax.jit(jax.vmap(token_free_losses, in_axes=(None, None, 0)))
 
 
 SWITCHED: Experiment[Cases[Switched]] = Experiment(
