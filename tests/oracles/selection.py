@@ -143,9 +143,17 @@ def batch_losses(V: jax.Array, W: jax.Array, samples: Samples) -> jax.Array:
 
 
 @jax.jit
-def batch_gradient(V: jax.Array, W: jax.Array, samples: Samples) -> tuple[jax.Array, jax.Array]:
-    """The gradient of their mean, by automatic differentiation."""
-    return jax.grad(lambda *weights: batch_losses(*weights, samples).mean(), argnums=(0, 1))(V, W)
+def batch_gradient(
+    V: jax.Array, W: jax.Array, samples: Samples
+) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+    """The losses, and the gradient of their mean by automatic differentiation."""
+
+    def mean(*weights: jax.Array) -> tuple[jax.Array, jax.Array]:
+        losses = batch_losses(*weights, samples)
+        return losses.mean(), losses
+
+    (_, losses), slopes = jax.value_and_grad(mean, argnums=(0, 1), has_aux=True)(V, W)
+    return losses, slopes
 
 
 def quadrature(d: int, T: int) -> tuple[np.ndarray, np.ndarray]:

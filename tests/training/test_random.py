@@ -79,7 +79,7 @@ def assert_uncorrelated(a: np.ndarray, b: np.ndarray) -> None:
 
 
 def test_streams_are_independent_of_each_other():
-    size = 1 << 16
+    size = 1 << 15
     steps = [np.asarray(normals(source, (size,))) for source in children(0, 8)]
     seeds = [np.asarray(normals(stream(seed), (size,))) for seed in (0, 1, 2, 1 << 31)]
     grandchildren = [

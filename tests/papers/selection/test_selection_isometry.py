@@ -8,7 +8,7 @@ from oracles import selection as oracle
 from oracles.selection import FACTS, SMALL
 
 from lemmata.papers.selection.setting import _isometry as measuring
-from lemmata.papers.selection.setting import measure_isometry, near_orthogonal, one_hot
+from lemmata.papers.selection.setting import measure_isometry, one_hot
 
 
 def encodings(kind: str, d_e: int, T: int, seed: int) -> np.ndarray:
@@ -76,7 +76,7 @@ def climbed(gram: np.ndarray, q: int, seed: int, starts: int = 64) -> tuple[floa
 @pytest.mark.parametrize("kind", ["signs", "unit", "general"])
 def test_climbing_stays_below_the_truth_and_mostly_attains_it(kind):
     attained = 0
-    for seed in range(20):
+    for seed in range(12):
         q = 1 + seed % 2
         E = encodings(kind, 8, 7, seed)
         value, S, others = climbed(E.T @ E, q, seed)
@@ -87,7 +87,7 @@ def test_climbing_stays_below_the_truth_and_mostly_attains_it(kind):
         assert len(S) <= q
         assert len(others) <= 2 * q
         attained += value > truth * (1 - 1e-9)
-    assert attained >= 18
+    assert attained >= 11
 
 
 def test_climbing_is_used_and_marked_where_pairs_are_too_many():
@@ -152,7 +152,9 @@ def test_closed_form_of_three_by_three_blocks():
 
 def test_the_sizes_of_the_experiments():
     # recorded elsewhere for one draw: .200, .400, at least .646, and .69
-    found = measure_isometry(near_orthogonal(170, 200, 0.2), 3)
+    candidates = np.random.default_rng(0).choice([-1, 1], (1_000, 170))
+    E = oracle.rejection(candidates, 200, 0.2 * 170)[0].T / np.sqrt(170)
+    found = measure_isometry(E, 3)
     assert found.coherence == pytest.approx(0.2, rel=1e-12)
     assert found.isometry == pytest.approx(0.400, abs=0.03)
     # 64 starts find at least .60 in three draws, 1,500 starts .633, .645 and .662

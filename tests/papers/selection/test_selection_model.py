@@ -71,17 +71,13 @@ def test_golden_step():
     np.testing.assert_allclose(each, errors, rtol=1e-11)
 
 
-@pytest.mark.parametrize(
-    ("q", "kind"), [(1, "zero"), (2, "fixed"), (3, "random"), (4, "zero"), (5, "random")]
-)
+@pytest.mark.parametrize(("q", "kind"), [(1, "zero"), (2, "fixed"), (4, "zero"), (5, "random")])
 def test_the_gradient_by_hand_is_that_of_the_definition(q, kind):
     batch, x_query = sample(q, kind)
     weights = random_weights(q)
     X, y, E = (np.asarray(part) for part in batch[:3])
 
-    samples = oracle.Samples.of(X, y, E, x_query)
-    each = oracle.batch_losses(*weights, samples)
-    V, W = oracle.batch_gradient(*weights, samples)
+    each, (V, W) = oracle.batch_gradient(*weights, oracle.Samples.of(X, y, E, x_query))
     found, gradient, found_each, S = evaluate(weights, batch)
     assert float(found) == pytest.approx(float(each.mean()), rel=1e-11)
     np.testing.assert_allclose(found_each, each, rtol=1e-11)

@@ -1,6 +1,7 @@
 """Online training: stored runs, steps by hand, bits, blow-ups, and what is refused."""
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -182,9 +183,11 @@ def test_a_stopped_run_resumes_to_the_same_bits(tmp_path, reduced, encodings):
 
 
 def test_an_interruption_stops_all_runs(reduced):
-    long = replace(REDUCED, steps=10_000_000, record=())
-    with within(30), pytest.raises(KeyboardInterrupt):
-        run_all([long, replace(long, encodings="fixed")], progress=stopping_after(2))
+    long = replace(REDUCED, steps=300_000, record=())
+    start = time.monotonic()
+    with pytest.raises(TimeoutError), within(1):
+        run_all([long, replace(long, encodings="fixed")])
+    assert time.monotonic() - start < 15
 
 
 def test_the_last_step_is_recorded_whether_asked_for_or_not(reduced):
@@ -249,7 +252,7 @@ def by_hand(how: Training) -> list[tuple[np.ndarray, np.ndarray]]:
         }[how.x_query]
         batch = drawn_batch(fold(step, jnp.uint32(online.BATCH)), n, q, d, jnp.asarray(E), None)
         samples = oracle.Samples.of(np.asarray(batch.X), np.asarray(batch.y), E, x_query)
-        slopes = oracle.batch_gradient(*map(jnp.asarray, weights), samples)
+        _, slopes = oracle.batch_gradient(*map(jnp.asarray, weights), samples)
         later = how.later_rate is not None and t >= how.change
         rate = how.later_rate if later else how.rate
         for i, g in enumerate(map(np.asarray, slopes)):

@@ -89,8 +89,8 @@ def random_query(maps: Cases[HeatMap], sharpened: bool) -> Sequence[Judgement]:
 @claim(
     "figure-8",
     "Appendix F.5, Figure 8",
-    "With a fresh x_query for every sample this happens gradually: from the start over step 500 to "
-    "the end every other block shrinks, while C and alpha grow in size relative to it.",
+    "With a fresh x_query for every sample this happens gradually: every other block shrinks from "
+    "the start to step 500, and from there to the end.",
     assumes=(CONVERGES,),
     on=HEAT_MAPS,
     sharpened="it has happened after 500 steps",
