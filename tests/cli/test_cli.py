@@ -200,9 +200,9 @@ def test_a_stopped_run_resumes_to_the_same_bits(example: Path, how: signal.Signa
         example,
         *CONVERGENCE,
         "--steps",
-        400_000,
+        600_000,
         "--record",
-        "1,1000,400000",
+        "1,1000,600000",
         "--json",
     ]
     whole = lemmata(*arguments, "--out", "whole", cwd=example.parent)

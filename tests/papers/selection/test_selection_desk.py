@@ -12,7 +12,7 @@ import pytest
 from oracles.selection import FACTS, SMALL
 
 from lemmata._errors import InputError
-from lemmata.papers.selection.setting import Family, Plan, Task, Weights, population
+from lemmata.papers.selection.setting import Family, Plan, Task, Weights, _isometry, population
 from lemmata.papers.selection.setting import _measure as measuring
 from lemmata.papers.selection.setting._analysis import analyze, analyze_plan
 from lemmata.papers.selection.setting._desk import TrainingRequest, train
@@ -58,7 +58,7 @@ def test_small_encodings_are_measured_exactly():
 def test_encodings_with_too_many_sets_get_lower_bounds(monkeypatch: pytest.MonkeyPatch):
     E = np.random.default_rng(0).standard_normal((6, 9)) * 0.4
     exact = measure(given_plan(E, q=3))
-    monkeypatch.setattr(measuring, "MOST_SETS", 0)
+    monkeypatch.setattr(_isometry, "MOST_SETS", 0)
     monkeypatch.setattr(measuring, "MOST_NUMBERS", 1)
     rough = measure(given_plan(E, q=3))
     assert exact.isometry_exact
