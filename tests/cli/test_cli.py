@@ -200,13 +200,15 @@ def test_a_stopped_run_resumes_to_the_same_bits(example: Path, how: signal.Signa
         example,
         *CONVERGENCE,
         "--steps",
-        600_000,
+        400_000,
         "--record",
-        "1,1000,600000",
+        "1,1000,400000",
         "--json",
     ]
     whole = lemmata(*arguments, "--out", "whole", cwd=example.parent)
-    code = "from lemmata.cli import main; main()"
+    # A shell that starts us in the background would have us ignore the signal.
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{listen}; from lemmata.cli import main; main()"
     command = [sys.executable, "-c", code, *map(str, arguments), "--out", "stopped"]
     with subprocess.Popen(
         command, cwd=example.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE
