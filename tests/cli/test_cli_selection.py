@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from oracles.selection import FACTS
+from oracles.sparse_selection import FACTS
 from test_cli import answer, lemmata
 from test_cli_mechanics import here, in_here, write
 

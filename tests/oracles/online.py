@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from lemmata.papers.selection import runs
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.runs import Arm, Followed, Pair, Sizes
+from lemmata.papers.selection.experiments import runs
+from lemmata.papers.selection.experiments.runs import Arm, Followed, Pair, Sizes
 from lemmata.papers.selection.setting import Training, TrainingRun
 from lemmata.papers.selection.setting._mean_field import MeanField
 from lemmata.training import Recording

@@ -115,6 +115,19 @@ def test_a_plan_without_random_encodings_has_nothing_to_say_about_them():
     assert on(plan, "lemma-d.1").status is Status.INAPPLICABLE
 
 
+@pytest.mark.parametrize(
+    ("plan", "name", "reason"),
+    [
+        (Plan("long", Task(10, 1, 1), 0.05, 1e-3, d_e=60), "lemma-a.2", "T up to 9"),
+        (Plan("long", Task(21, 2, 1), 0.05, 1e-3), "equation-6/flow", "T up to 20"),
+    ],
+)
+def test_nothing_passes_without_being_looked_at(plan: Plan, name: str, reason: str):
+    verdict = on(plan, name)
+    assert verdict.status is Status.INAPPLICABLE
+    assert reason in verdict.reason
+
+
 def test_a_users_plan_is_judged_alone():
     plan = Plan("mine", Task(9, 2, 1), 0.05, 0.005)
     verdict = on(plan, "theorem-3.1")

@@ -7,10 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 from mpmath import mp, mpf
-from oracles.selection import FACTS, SMALL, subset_vector
+from oracles.sparse_selection import FACTS, SMALL, subset_vector
 
 from lemmata._errors import InputError
-from lemmata.papers.selection.construction_experiments import encode
+from lemmata.papers.selection.experiments.construction import encode
 from lemmata.papers.selection.setting import Task, inner_products, near_orthogonal, one_hot
 from lemmata.papers.selection.setting._construction import (
     attend_by_scale,

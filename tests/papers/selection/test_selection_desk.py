@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from oracles.selection import FACTS, SMALL
+from oracles.sparse_selection import FACTS, SMALL
 
 from lemmata._errors import InputError
 from lemmata.papers.selection.setting import Family, Plan, Task, Weights, _isometry, population

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from oracles import selection as oracle
+from oracles import sparse_selection as oracle
 from oracles.deadline import within
-from oracles.selection import FACTS, SMALL
+from oracles.sparse_selection import FACTS, SMALL
 from scipy.stats import chisquare
 
 from lemmata._errors import InputError

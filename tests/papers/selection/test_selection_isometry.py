@@ -4,8 +4,8 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from oracles import selection as oracle
-from oracles.selection import FACTS, SMALL
+from oracles import sparse_selection as oracle
+from oracles.sparse_selection import FACTS, SMALL
 
 from lemmata.papers.selection.setting import _isometry as measuring
 from lemmata.papers.selection.setting import measure_isometry, one_hot

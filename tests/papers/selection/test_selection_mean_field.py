@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracles.selection import FACTS
+from oracles.sparse_selection import FACTS
 
 from lemmata._errors import InputError
-from lemmata.papers.selection import runs
+from lemmata.papers.selection.experiments import runs
 from lemmata.papers.selection.setting import Task, Training, near_orthogonal_family
 from lemmata.papers.selection.setting._mean_field import mean_field, sample_attention
 

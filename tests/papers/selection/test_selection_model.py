@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from oracles import selection as oracle
-from oracles.selection import FACTS, SMALL
+from oracles import sparse_selection as oracle
+from oracles.sparse_selection import FACTS, SMALL
 
 from lemmata.papers.selection.setting import (
     Batch,

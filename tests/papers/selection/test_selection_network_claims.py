@@ -11,9 +11,9 @@ import pytest
 
 from lemmata.claims import Bench, Status, Verdict, check, claims_of
 from lemmata.drawing import COLUMN_WIDTH
-from lemmata.papers.selection import network_experiments
 from lemmata.papers.selection.claims import construction, networks, separation, worst_case
 from lemmata.papers.selection.claims._network_terms import beyond_noise, exactly
+from lemmata.papers.selection.experiments import networks as network_experiments
 from lemmata.papers.selection.figures import _expressivity
 from lemmata.papers.selection.setting import Plan, Task, inner_products
 from lemmata.papers.selection.setting._construction import misled_encodings, tight_encodings
@@ -243,7 +243,7 @@ def test_the_figure(bench: Bench):
 def test_listing_loads_no_arrays_on_devices():
     code = (
         "import sys\n"
-        "from lemmata.papers.selection import fraction_experiments, separation_experiments\n"
+        "from lemmata.papers.selection.experiments import fractions, separation\n"
         "from lemmata.papers.selection.figures import _expressivity\n"
         "loaded = {'jax', 'optax', 'matplotlib', 'scipy'} & set(sys.modules)\n"
         "assert not loaded, loaded\n"

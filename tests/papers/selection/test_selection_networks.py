@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from oracles.selection import FACTS
+from oracles.sparse_selection import FACTS
 from scipy.optimize import linprog
 
 from lemmata._errors import InputError

@@ -17,16 +17,16 @@ from oracles.online import (
     stuck,
     swapped,
 )
-from oracles.selection import FACTS, subset_vector
+from oracles.sparse_selection import FACTS, subset_vector
 
 from lemmata.claims import Bench, Claim, Status, check, claims_of
-from lemmata.papers.selection import ensembles, heat_maps, runs
 from lemmata.papers.selection.claims import findings, observations
 from lemmata.papers.selection.claims import heat_maps as heat_map_claims
-from lemmata.papers.selection.ensembles import Rivals, Switched
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.heat_maps import HeatMap
-from lemmata.papers.selection.runs import Forecast, Starts
+from lemmata.papers.selection.experiments import ensembles, heat_maps, runs
+from lemmata.papers.selection.experiments.ensembles import Rivals, Switched
+from lemmata.papers.selection.experiments.heat_maps import HeatMap
+from lemmata.papers.selection.experiments.runs import Forecast, Starts
 
 CLAIMS: dict[str, Claim] = {
     claim.name.removeprefix("selection/"): claim

@@ -11,9 +11,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from oracles import selection as oracle
+from oracles import sparse_selection as oracle
 from oracles.deadline import within
-from oracles.selection import FACTS
+from oracles.sparse_selection import FACTS
 
 from lemmata._errors import InputError
 from lemmata.papers.selection.setting import (

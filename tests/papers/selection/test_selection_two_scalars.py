@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from mpmath import mp, mpf
-from oracles import selection as oracle
-from oracles.selection import FACTS, Patterns
+from oracles import sparse_selection as oracle
+from oracles.sparse_selection import FACTS, Patterns
 
 from lemmata.papers.selection.setting import (
     Average,

@@ -14,7 +14,7 @@ import numpy as np
 
 from lemmata.claims import Judgement, Status
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.runs import Arm, Pair, decay, late
+from lemmata.papers.selection.experiments.runs import Arm, Pair, decay, late
 
 Tasks = Iterable[tuple[int, int]]
 """Pairs of a length T and a subset size q."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from lemmata.claims import Assumption, Judgement, at_least, equal, statements
 
@@ -67,6 +68,12 @@ def same(
     one, other = _sides(rows, left, right, None)
     steps = np.arange(one.shape[1])
     return equal(part, one, other, steps=steps, names=_names(rows), tolerance=tolerance)
+
+
+def softmax(logits: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
+    """Along the last axis; with NumPy alone, so that listing claims does not load SciPy."""
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def _names(rows: list[Any]) -> list[str]:

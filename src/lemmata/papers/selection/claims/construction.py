@@ -9,8 +9,8 @@ import numpy as np
 from lemmata.claims import Assumption, Bench, Judgement, fact
 from lemmata.papers.selection.claims._network_terms import FITS, PROPER, ROUNDING, exactly
 from lemmata.papers.selection.claims._terms import claim, each, same
-from lemmata.papers.selection.construction_experiments import ENCODED, Asked, Encoded, encode
 from lemmata.papers.selection.evidence import Cases
+from lemmata.papers.selection.experiments.construction import ENCODED, Asked, Encoded, encode
 from lemmata.papers.selection.theory import _networks as theory
 
 SEPARATED = Assumption(

@@ -9,10 +9,15 @@ from lemmata.papers.selection._witnesses import (
     ExactEncodings,
     three_vectors,
 )
-from lemmata.papers.selection.claims._terms import claim, each, same
+from lemmata.papers.selection.claims._terms import claim, each, same, softmax
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.experiments import ENCODINGS, Ensemble
-from lemmata.papers.selection.matrices import ENUMERATION, MATRICES, Enumeration, Matrices
+from lemmata.papers.selection.experiments.descents import ENCODINGS, Ensemble
+from lemmata.papers.selection.experiments.matrices import (
+    ENUMERATION,
+    MATRICES,
+    Enumeration,
+    Matrices,
+)
 
 ROUNDING = 1e-12
 """Rounding of inner products and of solutions of small well-conditioned systems."""
@@ -184,8 +189,7 @@ def definition_24(evidence: Cases[Matrices], sharpened: bool) -> list[Judgement]
         for x, chosen, e_y in zip(X, y, subset_encodings(E, y), strict=True):
             Z = np.concatenate([x, E])
             logits = Z.T @ W @ np.concatenate([case.x_query, e_y])
-            S = np.exp(logits - logits.max())
-            error = x[:, chosen].mean(axis=1) - V @ Z @ (S / S.sum())
+            error = x[:, chosen].mean(axis=1) - V @ Z @ softmax(logits)
             found.append(0.5 * np.sum(error**2))
         return np.array(found)
 
@@ -234,9 +238,7 @@ def aligned(case: Enumeration, alpha: float, C: float):
 
 def attention(case: Enumeration, C: float) -> np.ndarray:
     """softmax(C E'e_y) for every encoding and subset, from the definitions."""
-    logits = C * np.einsum("met,mse->mst", case.E, np.asarray(case.family.e_y))
-    S = np.exp(logits - logits.max(axis=2, keepdims=True))
-    return S / S.sum(axis=2, keepdims=True)
+    return softmax(C * np.einsum("met,mse->mst", case.E, np.asarray(case.family.e_y)))
 
 
 def mean_attention(case: Enumeration, C: float) -> np.ndarray:

@@ -7,7 +7,8 @@ import numpy as np
 from lemmata.claims import Judgement, at_least, equal, fact
 from lemmata.papers.selection.claims._spread import lengths, less, more, vanishes
 from lemmata.papers.selection.claims._terms import CONVERGES, claim
-from lemmata.papers.selection.ensembles import (
+from lemmata.papers.selection.evidence import Cases
+from lemmata.papers.selection.experiments.ensembles import (
     ACCEPTED,
     JENSEN,
     RIVALS,
@@ -17,11 +18,8 @@ from lemmata.papers.selection.ensembles import (
     Rivals,
     Switched,
 )
-from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.runs import MEAN_FIELD, SGD, Followed, Pair, clock
-
-RIP = 0.1
-"""The delta that Theorem 3.3 asks for."""
+from lemmata.papers.selection.experiments.runs import MEAN_FIELD, SGD, Followed, Pair, clock
+from lemmata.papers.selection.theory import NEEDED_DELTA
 
 
 @claim(
@@ -50,7 +48,7 @@ def in_distribution(pairs: Cases[Pair], sharpened: bool) -> Sequence[Judgement]:
 )
 def isometry(accepted: Cases[Accepted], sharpened: bool) -> Sequence[Judgement]:
     """A pair of sparse vectors, found by climbing, bounds delta from below."""
-    limit = RIP / 10 if sharpened else RIP
+    limit = NEEDED_DELTA / 10 if sharpened else NEEDED_DELTA
     found = []
     for one in accepted:
         measured = one.measured

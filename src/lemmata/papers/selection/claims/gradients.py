@@ -3,11 +3,11 @@
 import numpy as np
 
 from lemmata.claims import Judgement
-from lemmata.papers.selection.claims._terms import claim, same
+from lemmata.papers.selection.claims._terms import claim, same, softmax
 from lemmata.papers.selection.claims.definitions import aligned, attention, mean_attention
 from lemmata.papers.selection.claims.one_hot import GRADIENT, stays_on_direction
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.matrices import (
+from lemmata.papers.selection.experiments.matrices import (
     ENUMERATION,
     MATRICES,
     STOCHASTIC_MATRICES,
@@ -35,8 +35,7 @@ def inside_gradient(case: Matrices, average_first: bool) -> np.ndarray:
     for s, y in enumerate(case.y):
         query = np.concatenate([np.broadcast_to(case.x_query, (len(E), case.task.d)), e_y[:, s]], 1)
         logits = np.einsum("mnwt,wv,mv->mnt", Z, W, query)
-        S = np.exp(logits - logits.max(axis=2, keepdims=True))
-        S /= S.sum(axis=2, keepdims=True)
+        S = softmax(logits)
         target = case.X[:, :, y].sum(axis=2) / q
         ZS = np.einsum("mnwt,mnt->mnw", Z, S).mean(axis=0)
         mean_Z = np.broadcast_to(ZS, (len(E), *ZS.shape))

@@ -7,7 +7,7 @@ import numpy as np
 from lemmata.claims import Judgement, Status, at_least
 from lemmata.papers.selection.claims._terms import CONVERGES, claim
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.heat_maps import HEAT_MAPS, HeatMap
+from lemmata.papers.selection.experiments.heat_maps import HEAT_MAPS, HeatMap
 
 LEFT = 0.1
 """Of a block's first size, for one that goes to 0; what gradient noise leaves is less."""

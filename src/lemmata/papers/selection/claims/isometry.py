@@ -5,17 +5,17 @@ from itertools import product
 
 import numpy as np
 
-from lemmata.claims import Bench, Judgement, fact
+from lemmata.claims import Bench, Judgement, Status, fact
 from lemmata.papers.selection._witnesses import (
     ExactEncodings,
     three_vectors,
     with_more_positions,
 )
-from lemmata.papers.selection.claims._terms import claim, each, same
+from lemmata.papers.selection.claims._terms import claim, each, same, softmax
 from lemmata.papers.selection.claims.definitions import off_subset, on_subset, subsets_of
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.experiments import ENCODINGS, Ensemble
-from lemmata.papers.selection.matrices import MATRICES, Matrices
+from lemmata.papers.selection.experiments.descents import ENCODINGS, Ensemble
+from lemmata.papers.selection.experiments.matrices import MATRICES, Matrices
 
 ROUNDING = 1e-12
 """Rounding of inner products and of solutions of small well-conditioned systems."""
@@ -75,7 +75,8 @@ def lemma_a2(evidence: Cases[Ensemble], sharpened: bool) -> list[Judgement]:
     constant = 0.1 if sharpened else 6.0
     sizes = {(c.plan.task.T, c.plan.task.q) for c in evidence if c.plan.task.T <= 9}
     if not sizes:
-        return [fact("existence", True, "looked at for T up to 9")]
+        reason = "existence is looked at for T up to 9, and every encoding here is longer"
+        return [Judgement("existence", Status.INAPPLICABLE, reason)]
     found, judged = [], True
     for (T, q), delta in product(sorted(sizes), (0.4, 0.2)):
         rows = int(np.ceil(constant * q * np.log(T) / delta**2))
@@ -221,7 +222,7 @@ def appendix_a2(evidence: Cases[Matrices], sharpened: bool) -> list[Judgement]:
         factor = case.task.q if sharpened else case.task.T
         return factor * float(np.mean(subset_losses(case)))
 
-    return [same(small, "population loss", many, once, 1e-9)]
+    return [same(small, "population loss", many, once, ROUNDING)]
 
 
 def subset_losses(case: Matrices) -> list[float]:
@@ -232,8 +233,7 @@ def subset_losses(case: Matrices) -> list[float]:
     found = []
     for y, e_y in zip(case.y, np.asarray(case.family.e_y[0]), strict=True):
         logits = np.einsum("nwt,w->nt", Z, W @ np.concatenate([case.x_query, e_y]))
-        S = np.exp(logits - logits.max(axis=1, keepdims=True))
-        S /= S.sum(axis=1, keepdims=True)
+        S = softmax(logits)
         error = case.X[:, :, y].mean(axis=2) - np.einsum("dw,nwt,nt->nd", V, Z, S)
         found.append(0.5 * float(np.einsum("n,nd->", case.chances, error**2)))
     return found

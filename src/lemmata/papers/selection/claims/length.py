@@ -16,11 +16,13 @@ from lemmata.papers.selection.claims._terms import (
     each,
 )
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.experiments import STOCHASTIC, Descent
-from lemmata.papers.selection.late_experiments import LENGTHS, LongRun, long_runs
+from lemmata.papers.selection.experiments.descents import STOCHASTIC, Descent
+from lemmata.papers.selection.experiments.late import LENGTHS, LongRun, long_runs
 
 HYPOTHESES = (SPARSE, SMALL_LOSS, STOCHASTIC_STEP, RESTRICTED)
 
+CONSTANT = 10.0
+"""What the constants and logarithms of O~ may come to; 2.6 is the most that was seen."""
 
 STALLS = (((9, 2, 1, 48.0, 6.0), 1e-3), ((400, 2, 20, 8_000.0, 10.0), 5e-3))
 """T, q, d, d_e, eta and epsilon within the hypotheses of Theorem 3.3, with eta > 2q."""
@@ -64,7 +66,11 @@ def _stalled(case: LongRun, epsilon: float) -> Judgement:
 
 
 def reaches(evidence: Cases[Descent], exponent: Any, factor: float) -> list[Judgement]:
-    """The exact time to epsilon over the printed one, constants and logarithms left out."""
+    """The exact time to epsilon over the printed one, constants and logarithms left out.
+
+    The statement is O~, and says nothing about them: it passes if together they are at most
+    ``factor``, 10 for the claims; the default runs need 0.02 to 2.6.
+    """
 
     def printed(case: Descent) -> float:
         task, plan = case.task, case.plan
@@ -94,7 +100,7 @@ def reaches(evidence: Cases[Descent], exponent: Any, factor: float) -> list[Judg
     counterexample=stall,
 )
 def theorem_33(evidence: Cases[Descent], sharpened: bool) -> list[Judgement]:
-    return reaches(evidence, lambda x: 2 - 2 * x / (1 - 3 * x), 1e-3 if sharpened else 1e3)
+    return reaches(evidence, lambda x: 2 - 2 * x / (1 - 3 * x), 1e-3 if sharpened else CONSTANT)
 
 
 @claim(
@@ -107,7 +113,7 @@ def theorem_33(evidence: Cases[Descent], sharpened: bool) -> list[Judgement]:
     counterexample=stall,
 )
 def theorem_e6(evidence: Cases[Descent], sharpened: bool) -> list[Judgement]:
-    return reaches(evidence, lambda x: (2 - 2 * x) / (1 - 2 * x), 1e-3 if sharpened else 1e3)
+    return reaches(evidence, lambda x: (2 - 2 * x) / (1 - 2 * x), 1e-3 if sharpened else CONSTANT)
 
 
 @claim(

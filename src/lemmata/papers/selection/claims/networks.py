@@ -17,8 +17,8 @@ from lemmata.papers.selection.claims._network_terms import (
 )
 from lemmata.papers.selection.claims._terms import claim, each, same
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.fraction_experiments import KERNEL_VECTORS, KernelVector
-from lemmata.papers.selection.network_experiments import (
+from lemmata.papers.selection.experiments.fractions import KERNEL_VECTORS, KernelVector
+from lemmata.papers.selection.experiments.networks import (
     EXPLICIT,
     FIRST_LAYERS,
     TRAINED,

@@ -24,9 +24,9 @@ from lemmata.papers.selection.claims._spread import (
     vanishes,
 )
 from lemmata.papers.selection.claims._terms import CONVERGES, claim
-from lemmata.papers.selection.ensembles import RIVALS, SWITCHED, Switched
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.runs import (
+from lemmata.papers.selection.experiments.ensembles import RIVALS, SWITCHED, Switched
+from lemmata.papers.selection.experiments.runs import (
     ADAM,
     ADAM_STARTS,
     FORECAST,

@@ -16,14 +16,14 @@ from lemmata.papers.selection.claims._terms import (
     each,
 )
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.experiments import ONE_HOT, STOCHASTIC, Descent
-from lemmata.papers.selection.late_experiments import (
+from lemmata.papers.selection.experiments.descents import ONE_HOT, STOCHASTIC, Descent
+from lemmata.papers.selection.experiments.late import (
     LATE,
     LENGTHS,
     STEP_SIZES,
     LongRun,
 )
-from lemmata.papers.selection.matrices import ENUMERATION, Enumeration
+from lemmata.papers.selection.experiments.matrices import ENUMERATION, Enumeration
 
 SMALL = 0.1
 """Laws for late training are judged once 1 - q s_+ is below this."""
@@ -283,18 +283,11 @@ def exchangeable(evidence: Cases[Enumeration], sharpened: bool) -> list[Judgemen
     sharpened="for T >= 200",
 )
 def welch(evidence: Cases[Enumeration], sharpened: bool) -> list[Judgement]:
+    from lemmata.papers.selection.setting._measure import orthogonality_floor
+
     lengths = (200, 250, 300, 400) if sharpened else (250, 300, 400)
-    least = {T: float(least_orthogonality(170, T, 3)) for T in lengths}
+    least = {T: orthogonality_floor(170, T, 3) for T in lengths}
     listed = ", ".join(f"{value:.4f} (T = {T})" for T, value in least.items())
     witness = {f"T = {T}": value for T, value in least.items()}
-    return [fact("delta", bool(min(least.values()) > 0.1), f"delta is at least {listed}", witness)]
-
-
-def least_orthogonality(d_e: int, T: int, q: int) -> float:
-    """A lower bound on ||E_S'E_S'|| for the best of all sets, from the average squared entry.
-
-    T unit vectors have a mean squared inner product of at least (T/d_e - 1)/(T - 1). Averaged over
-    disjoint sets the squared Frobenius norm of the q x 2q block is 2 q^2 times that, and the norm
-    is at least the root of a q-th of it.
-    """
-    return float(np.sqrt(2 * q * max(T / d_e - 1, 0.0) / (T - 1)))
+    above = min(least.values()) > theory.NEEDED_DELTA
+    return [fact("delta", above, f"delta is at least {listed}", witness)]

@@ -13,7 +13,7 @@ from lemmata.papers.selection.claims._terms import (
     each,
 )
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.experiments import ONE_HOT, Descent
+from lemmata.papers.selection.experiments.descents import ONE_HOT, Descent
 
 HYPOTHESES = (SPARSE, SMALL_LOSS, SMALL_STEP)
 PROOF = "Appendix D.2, proof of Theorem D.4"

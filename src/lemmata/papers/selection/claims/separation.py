@@ -10,9 +10,9 @@ from lemmata._errors import InputError
 from lemmata.claims import Assumption, Judgement
 from lemmata.papers.selection.claims._network_terms import FITS, PROPER, ROUNDING, exactly
 from lemmata.papers.selection.claims._terms import claim, each, same
-from lemmata.papers.selection.construction_experiments import LITERAL, Literal8
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.separation_experiments import (
+from lemmata.papers.selection.experiments.construction import LITERAL, Literal8
+from lemmata.papers.selection.experiments.separation import (
     SEPARATIONS,
     TRAINED_TRANSFORMER,
     Separation,

@@ -8,11 +8,11 @@ import numpy as np
 
 from lemmata.claims import Bench, Judgement, fact
 from lemmata.papers.selection._witnesses import ExactEncodings, three_vectors
-from lemmata.papers.selection.claims._terms import claim, each, same
+from lemmata.papers.selection.claims._terms import claim, each, same, softmax
 from lemmata.papers.selection.claims.definitions import attention, mean_attention
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.experiments import ENCODINGS, Ensemble
-from lemmata.papers.selection.matrices import ENUMERATION, Enumeration
+from lemmata.papers.selection.experiments.descents import ENCODINGS, Ensemble
+from lemmata.papers.selection.experiments.matrices import ENUMERATION, Enumeration
 
 ROUNDING = 1e-12
 """Rounding of attention and inner products."""
@@ -24,9 +24,7 @@ def softmax_of(E: np.ndarray, y: np.ndarray, C: float) -> np.ndarray:
     """softmax(C E'e_y) for every subset."""
     from lemmata.papers.selection.setting import inner_products
 
-    logits = C * inner_products(E, y)
-    S = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return S / S.sum(axis=1, keepdims=True)
+    return softmax(C * inner_products(E, y))
 
 
 def under(change: Change, case: Ensemble) -> np.ndarray:

@@ -13,8 +13,8 @@ from lemmata.papers.selection.claims._network_terms import (
 )
 from lemmata.papers.selection.claims._terms import claim, each, same
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.fraction_experiments import BLIND, Blind
-from lemmata.papers.selection.network_experiments import FIRST_LAYERS, Layer
+from lemmata.papers.selection.experiments.fractions import BLIND, Blind
+from lemmata.papers.selection.experiments.networks import FIRST_LAYERS, Layer
 from lemmata.papers.selection.theory import _networks as theory
 
 

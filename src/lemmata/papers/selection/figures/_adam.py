@@ -2,8 +2,8 @@
 
 from lemmata.claims import Bench
 from lemmata.papers._paper import Drawing
+from lemmata.papers.selection.experiments.runs import ADAM
 from lemmata.papers.selection.figures._generalization import draw_figure
-from lemmata.papers.selection.runs import ADAM
 
 
 def draw(bench: Bench) -> Drawing:

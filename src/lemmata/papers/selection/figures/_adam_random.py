@@ -2,9 +2,9 @@
 
 from lemmata.claims import Bench
 from lemmata.papers._paper import Drawing
+from lemmata.papers.selection.experiments.runs import ADAM_RANDOM
 from lemmata.papers.selection.figures._generalization import draw_figure
 from lemmata.papers.selection.figures._sgd_random import START
-from lemmata.papers.selection.runs import ADAM_RANDOM
 
 
 def draw(bench: Bench) -> Drawing:

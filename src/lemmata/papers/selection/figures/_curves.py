@@ -8,7 +8,7 @@ from jaxtyping import Float
 from lemmata.drawing import PALETTE, draw_band, number
 from lemmata.papers.selection.claims._spread import power
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.runs import Arm, Pair, late
+from lemmata.papers.selection.experiments.runs import Arm, Pair, late
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,14 +8,14 @@ from lemmata.claims import Bench, Experiment
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, SMALL, number, style
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.network_experiments import (
+from lemmata.papers.selection.experiments.networks import (
     PAPER_TASK,
     TRAINED,
     Explicit,
     Trained,
     explicit_nets,
 )
-from lemmata.papers.selection.separation_experiments import (
+from lemmata.papers.selection.experiments.separation import (
     TRAINED_TRANSFORMER,
     TrainedTransformer,
 )

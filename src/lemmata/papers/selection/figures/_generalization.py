@@ -9,6 +9,7 @@ from lemmata.drawing import TEXT_WIDTH, number, style
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.claims._spread import lengths, subset_sizes
 from lemmata.papers.selection.evidence import Cases
+from lemmata.papers.selection.experiments.runs import Pair
 from lemmata.papers.selection.figures._curves import (
     draw_logarithmic,
     draw_task,
@@ -17,7 +18,6 @@ from lemmata.papers.selection.figures._curves import (
     span,
     table,
 )
-from lemmata.papers.selection.runs import Pair
 
 
 def draw_figure(bench: Bench, experiment: Experiment[Cases[Pair]], says: str) -> Drawing:

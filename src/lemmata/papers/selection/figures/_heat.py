@@ -6,7 +6,7 @@ import numpy as np
 
 from lemmata.drawing import PALETTE, SMALL, number
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.heat_maps import HeatMap
+from lemmata.papers.selection.experiments.heat_maps import HeatMap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

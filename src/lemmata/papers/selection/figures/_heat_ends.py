@@ -6,8 +6,8 @@ from lemmata.claims import Bench
 from lemmata.drawing import COLUMN_WIDTH, number, style
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.evidence import Cases
+from lemmata.papers.selection.experiments.heat_maps import HEAT_MAPS, HeatMap
 from lemmata.papers.selection.figures._heat import draw_weights, setting, table
-from lemmata.papers.selection.heat_maps import HEAT_MAPS, HeatMap
 
 
 def draw(bench: Bench) -> Drawing:

@@ -3,8 +3,8 @@
 from lemmata.claims import Bench
 from lemmata.drawing import TEXT_WIDTH, number, style
 from lemmata.papers._paper import Drawing
+from lemmata.papers.selection.experiments.heat_maps import HEAT_MAPS
 from lemmata.papers.selection.figures._heat import draw_weights, setting
-from lemmata.papers.selection.heat_maps import HEAT_MAPS
 
 
 def draw(bench: Bench) -> Drawing:

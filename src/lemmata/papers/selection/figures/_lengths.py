@@ -8,8 +8,9 @@ from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, TEXT_WIDTH, number, style
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.claims._spread import lengths
-from lemmata.papers.selection.ensembles import SWITCHED, Switched
 from lemmata.papers.selection.evidence import Cases
+from lemmata.papers.selection.experiments.ensembles import SWITCHED, Switched
+from lemmata.papers.selection.experiments.runs import MEAN_FIELD, SGD, Pair
 from lemmata.papers.selection.figures._curves import (
     draw_logarithmic,
     draw_task,
@@ -17,7 +18,6 @@ from lemmata.papers.selection.figures._curves import (
     span,
     table,
 )
-from lemmata.papers.selection.runs import MEAN_FIELD, SGD, Pair
 
 
 def draw(bench: Bench) -> Drawing:

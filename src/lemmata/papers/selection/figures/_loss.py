@@ -9,8 +9,8 @@ from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_band, number, style
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.claims.observations import fitted, linearity
 from lemmata.papers.selection.evidence import Cases
+from lemmata.papers.selection.experiments.runs import MEAN_FIELD, Followed, late
 from lemmata.papers.selection.figures._curves import draw_logarithmic, draw_thousands, setting
-from lemmata.papers.selection.runs import MEAN_FIELD, Followed, late
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,9 +19,7 @@ from lemmata.papers.selection.setting._encodings import (
 from lemmata.papers.selection.setting._isometry import bounded_isometry, orthogonality
 from lemmata.papers.selection.setting._plan import Plan
 from lemmata.papers.selection.setting._task import Task
-
-DELTA = 0.1
-"""Theorem 3.3 asks for the RIP with a delta below this."""
+from lemmata.papers.selection.theory import NEEDED_DELTA
 
 MOST_NUMBERS = 2_000_000
 """Inner products that are looked at."""
@@ -71,7 +69,7 @@ class Measured:
     @property
     def below_tenth(self) -> bool | None:
         """Whether delta < 1/10; None if that is open."""
-        if self.delta >= DELTA:
+        if self.delta >= NEEDED_DELTA:
             return False
         return True if self.exact else None
 
@@ -117,7 +115,7 @@ def orthogonality_floor(d_e: int, T: int, q: int) -> float:
 
 def least_dimensions(T: int, q: int) -> int:
     """The least d_e for which that floor is below 1/10."""
-    ratio = min(2 * q, T - 1) / DELTA**2
+    ratio = min(2 * q, T - 1) / NEEDED_DELTA**2
     return math.floor(T * ratio / (ratio + T - 1)) + 1
 
 

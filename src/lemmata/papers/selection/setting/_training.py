@@ -223,7 +223,8 @@ class Training:
         threshold: the largest inner product that rejection lets pass (the paper gives none).
         samples: the batch size n (256 in Section 4, 128 in Appendix F).
         algorithm: ``sgd``, or ``adam`` with its usual settings.
-        rate, later_rate, change: the step size, and another one from step ``change`` on.
+        rate, later_rate, change: the step size, and another one from step ``change`` on. The
+            default of 1 suits SGD; with Adam 1e-3 is usual.
         initial: ``zero``, or the standard deviation of Gaussian first weights.
         x_query: what stands in the query's token part (the paper does not say).
         steps, record: how many steps, and which to record.
@@ -334,8 +335,9 @@ class TrainingRun:
     """What a run recorded.
 
     ``loss`` is the mean over the last 300 batches; NaN before the first. For every task looked at,
-    ``population T=... q=...`` is the loss averaged over tokens exactly, and ``validation ...`` that
-    on a fixed set of 128 samples.
+    ``population T=... q=...`` is the loss over 1,024 subsets without sampled tokens, and
+    ``validation ...`` that on a fixed set of 128 samples. The first is averaged over tokens exactly
+    if x_query = 0 and the first d rows of W are zero; otherwise it leaves out what these do.
     """
 
     how: Training

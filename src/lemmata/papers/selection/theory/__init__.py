@@ -1,5 +1,6 @@
 """What the paper predicts: constants, bounds, and the laws that we found beside them."""
 
+from lemmata.papers.selection.theory._recursion import NEEDED_DELTA as NEEDED_DELTA
 from lemmata.papers.selection.theory._recursion import best_alpha as best_alpha
 from lemmata.papers.selection.theory._recursion import ceiling as ceiling
 from lemmata.papers.selection.theory._recursion import chosen as chosen

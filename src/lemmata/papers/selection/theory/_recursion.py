@@ -6,6 +6,9 @@ Written in u = 1 - q s_+, the attention that misses the subset, so that nothing 
 import numpy as np
 from jaxtyping import Num
 
+NEEDED_DELTA = 0.1
+"""Theorem 3.3 asks for the restricted isometry property with a delta below this."""
+
 Real = int | float | Num[np.ndarray, "..."]
 
 

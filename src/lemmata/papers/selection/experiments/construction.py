@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 
 from lemmata.claims import Bench, Experiment
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.network_experiments import Unseen
+from lemmata.papers.selection.experiments.networks import Unseen
 from lemmata.papers.selection.theory import _networks as theory
 from lemmata.tokens import Problem
 

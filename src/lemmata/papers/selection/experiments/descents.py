@@ -4,7 +4,7 @@ Everything that needs arrays on a device is imported when an experiment runs, so
 listed at once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,21 +15,17 @@ from jaxtyping import Float, Int
 from lemmata._errors import InputError
 from lemmata.claims import Bench, Experiment
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.theory import kappa
+from lemmata.papers.selection.theory import NEEDED_DELTA, kappa
 from lemmata.tokens import Problem
 
 if TYPE_CHECKING:
     from lemmata.papers.selection.setting import (
-        AbstractAttention,
         Average,
         Isometry,
         Plan,
         Task,
         TwoScalars,
     )
-
-RIP = 0.1
-"""The delta that Theorem 3.3 asks for."""
 
 MOST_STEPS = 5_000_000
 """Where the search for the time to epsilon stops."""
@@ -50,7 +46,6 @@ class Descent:
         reached, grown, halved: the first steps with L <= epsilon, with alpha >= 1 - kappa/10, and
             with s_+ >= 1/(2q); -1 if they did not come.
         isometry: of the worst encoding of the family, where encodings are random.
-        attention: moments as a function of C.
         problems: hypotheses that are not met.
     """
 
@@ -61,7 +56,6 @@ class Descent:
     reached: int
     grown: int
     halved: int
-    attention: "AbstractAttention"
     problems: tuple[Problem, ...] = ()
     isometry: "Isometry | None" = None
     gaps: Float[np.ndarray, "pairs others"] = field(default_factory=lambda: np.zeros((0, 0)))
@@ -108,8 +102,6 @@ def descend(
     **further: Sequence[Any],
 ) -> Cases[Descent]:
     """Run the recursion for every plan, with a progress bar."""
-    import jax
-
     from lemmata.papers.selection.setting import first_times
     from lemmata.training import run
 
@@ -139,7 +131,6 @@ def descend(
                 reached=int(times.loss[i]),
                 grown=int(times.alpha[i]),
                 halved=int(times.missed[i]),
-                attention=jax.tree.map(lambda leaf, i=i: leaf[i], dynamics.attention),
                 **own[i],
             )
             for i, plan in enumerate(plans)
@@ -237,10 +228,10 @@ class Ensemble:
     @property
     def _isometry_problem(self) -> tuple[Problem, ...]:
         delta, exact = self.worst.delta, self.worst.exact
-        if exact and delta < RIP:
+        if exact and delta < NEEDED_DELTA:
             return ()
         text = f"delta is {'' if exact else 'at least '}{delta:.4f}"
-        if not exact and delta < RIP:
+        if not exact and delta < NEEDED_DELTA:
             text += "; too many sets to make sure that it is below 1/10"
         return (Problem("no_isometry", self.plan.name, text),)
 
@@ -267,7 +258,7 @@ def ensemble(plan: "Plan", members: int, seed: int) -> Ensemble:
     kept, isometries = [], []
     for E in drawn:
         isometry = measure_isometry(E, plan.task.q)
-        if len(kept) < members and isometry.exact and isometry.delta < RIP:
+        if len(kept) < members and isometry.exact and isometry.delta < NEEDED_DELTA:
             kept.append(E)
             isometries.append(isometry)
         if len(kept) == members or (not kept and not isometry.exact):
@@ -401,8 +392,3 @@ STOCHASTIC: Experiment[Cases[Descent]] = Experiment(
     "recorded up to 1,250,000 steps",
     _stochastic,
 )
-
-
-def stack(cases: Iterable[Any], row: Any) -> Float[np.ndarray, "cases records"]:
-    """One row a case."""
-    return np.stack([np.asarray(row(case), dtype=float) for case in cases])

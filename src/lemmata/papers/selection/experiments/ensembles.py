@@ -13,9 +13,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection import runs
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.runs import Pair
+from lemmata.papers.selection.experiments import runs
+from lemmata.papers.selection.experiments.runs import Pair
 from lemmata.tokens import Problem
 
 if TYPE_CHECKING:

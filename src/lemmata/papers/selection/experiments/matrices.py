@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 
 from lemmata.claims import Bench, Experiment
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.experiments import one_hot_dynamics
+from lemmata.papers.selection.experiments.descents import one_hot_dynamics
 from lemmata.tokens import Problem
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from jaxtyping import Int
 
 from lemmata.claims import Bench, Experiment
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.network_experiments import (
+from lemmata.papers.selection.experiments.networks import (
     Unseen,
     looked_at,
     task_problems,

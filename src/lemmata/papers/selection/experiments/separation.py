@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.construction_experiments import ENCODED, Encoded, encode
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.network_experiments import Unseen
+from lemmata.papers.selection.experiments.construction import ENCODED, Encoded, encode
+from lemmata.papers.selection.experiments.networks import Unseen
 from lemmata.papers.selection.theory import _networks as theory
 from lemmata.tokens import Problem
 

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from lemmata.claims import Bench, Experiment
 from lemmata.papers.selection.evidence import Cases
-from lemmata.papers.selection.runs import divergence
+from lemmata.papers.selection.experiments.runs import divergence
 from lemmata.tokens import Problem
 
 if TYPE_CHECKING:
