@@ -2,6 +2,11 @@
 
 from lemmata.claims._bench import Bench as Bench
 from lemmata.claims._bench import Experiment as Experiment
+from lemmata.claims._cases import Case as Case
+from lemmata.claims._cases import Cases as Cases
+from lemmata.claims._cases import along as along
+from lemmata.claims._cases import each as each
+from lemmata.claims._cases import same as same
 from lemmata.claims._check import check as check
 from lemmata.claims._claim import Assumption as Assumption
 from lemmata.claims._claim import Claim as Claim

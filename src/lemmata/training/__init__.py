@@ -20,6 +20,7 @@ from lemmata.training._random import padded_subsets as padded_subsets
 from lemmata.training._random import signs as signs
 from lemmata.training._random import stream as stream
 from lemmata.training._random import subsets as subsets
+from lemmata.training._random import words as words
 from lemmata.training._risk import Risk as Risk
 from lemmata.training._run import Recording as Recording
 from lemmata.training._run import run as run

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import logsumexp
 
 from lemmata.claims import Bench, Experiment
 from lemmata.drawing import PALETTE, SMALL, TEXT_WIDTH, draw_band, number, style
@@ -97,7 +96,7 @@ def _loss_before_attention(
     label = [sample.label for sample in dataset.data.samples]
     right = shares[np.arange(len(shares)), label]
     logits = scales[:, None, None] * shares
-    losses = logsumexp(logits, axis=2) - scales[:, None] * right
+    losses = np.logaddexp.reduce(logits, axis=2) - scales[:, None] * right
     return losses @ dataset.data.frequencies
 
 

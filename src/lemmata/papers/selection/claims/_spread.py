@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Judgement, Status
-from lemmata.papers.selection.evidence import Cases
+from lemmata.claims import Cases, Judgement, Status
 from lemmata.papers.selection.experiments.runs import Arm, Pair, decay, late
 
 Tasks = Iterable[tuple[int, int]]

@@ -5,10 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from lemmata.claims import Judgement, fact
+from lemmata.claims import Cases, Judgement, each, fact
 from lemmata.papers.selection import theory
-from lemmata.papers.selection.claims._terms import SPARSE, claim, each
-from lemmata.papers.selection.evidence import Cases
+from lemmata.papers.selection.claims._terms import SPARSE, claim
 from lemmata.papers.selection.experiments.states import STATES, StateGrid
 
 PROOF = "Appendix D.2, proof of Theorem D.4"

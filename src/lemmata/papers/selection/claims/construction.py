@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Assumption, Bench, Judgement, fact
+from lemmata.claims import Assumption, Bench, Cases, Judgement, each, fact, same
 from lemmata.papers.selection.claims._network_terms import FITS, PROPER, ROUNDING, exactly
-from lemmata.papers.selection.claims._terms import claim, each, same
-from lemmata.papers.selection.evidence import Cases
+from lemmata.papers.selection.claims._terms import claim
 from lemmata.papers.selection.experiments.construction import ENCODED, Asked, Encoded, encode
 from lemmata.papers.selection.theory import _networks as theory
 

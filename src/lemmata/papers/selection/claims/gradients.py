@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from lemmata.claims import Judgement
-from lemmata.papers.selection.claims._terms import claim, same, softmax
+from lemmata.claims import Cases, Judgement, same
+from lemmata.papers.selection.claims._terms import claim, softmax
 from lemmata.papers.selection.claims.definitions import aligned, attention, mean_attention
 from lemmata.papers.selection.claims.one_hot import GRADIENT, stays_on_direction
-from lemmata.papers.selection.evidence import Cases
 from lemmata.papers.selection.experiments.matrices import (
     ENUMERATION,
     MATRICES,

@@ -5,15 +5,14 @@ from itertools import product
 
 import numpy as np
 
-from lemmata.claims import Bench, Judgement, Status, fact
+from lemmata.claims import Bench, Cases, Judgement, Status, each, fact, same
 from lemmata.papers.selection._witnesses import (
     ExactEncodings,
     three_vectors,
     with_more_positions,
 )
-from lemmata.papers.selection.claims._terms import claim, each, same, softmax
+from lemmata.papers.selection.claims._terms import claim, softmax
 from lemmata.papers.selection.claims.definitions import off_subset, on_subset, subsets_of
-from lemmata.papers.selection.evidence import Cases
 from lemmata.papers.selection.experiments.descents import ENCODINGS, Ensemble
 from lemmata.papers.selection.experiments.matrices import MATRICES, Matrices
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Bench, Judgement, Status, at_least, fact
+from lemmata.claims import Bench, Cases, Judgement, Status, at_least, each, fact
 from lemmata.papers.selection import theory
 from lemmata.papers.selection.claims._terms import (
     RESTRICTED,
@@ -13,9 +13,7 @@ from lemmata.papers.selection.claims._terms import (
     SPARSE,
     STOCHASTIC_STEP,
     claim,
-    each,
 )
-from lemmata.papers.selection.evidence import Cases
 from lemmata.papers.selection.experiments.descents import STOCHASTIC, Descent
 from lemmata.papers.selection.experiments.late import LENGTHS, LongRun, long_runs
 

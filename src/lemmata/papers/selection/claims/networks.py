@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from lemmata.claims import Bench, Judgement, fact
+from lemmata.claims import Bench, Cases, Judgement, each, fact, same
 from lemmata.papers.selection.claims._network_terms import (
     FITS,
     POSITIONS,
@@ -15,8 +15,7 @@ from lemmata.papers.selection.claims._network_terms import (
     beyond_noise,
     exactly,
 )
-from lemmata.papers.selection.claims._terms import claim, each, same
-from lemmata.papers.selection.evidence import Cases
+from lemmata.papers.selection.claims._terms import claim
 from lemmata.papers.selection.experiments.fractions import KERNEL_VECTORS, KernelVector
 from lemmata.papers.selection.experiments.networks import (
     EXPLICIT,

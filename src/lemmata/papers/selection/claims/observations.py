@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool
 
-from lemmata.claims import Bench, Judgement, at_least, fact
+from lemmata.claims import Bench, Cases, Judgement, at_least, fact
 from lemmata.papers.selection.claims._spread import (
     FALLS,
     SMALL,
@@ -24,7 +24,6 @@ from lemmata.papers.selection.claims._spread import (
     vanishes,
 )
 from lemmata.papers.selection.claims._terms import CONVERGES, claim
-from lemmata.papers.selection.evidence import Cases
 from lemmata.papers.selection.experiments.ensembles import RIVALS, SWITCHED, Switched
 from lemmata.papers.selection.experiments.runs import (
     ADAM,

@@ -2,17 +2,9 @@
 
 import numpy as np
 
-from lemmata.claims import Bench, Judgement, fact
+from lemmata.claims import Bench, Cases, Judgement, along, each, fact
 from lemmata.papers.selection import theory
-from lemmata.papers.selection.claims._terms import (
-    SMALL_LOSS,
-    SMALL_STEP,
-    SPARSE,
-    along,
-    claim,
-    each,
-)
-from lemmata.papers.selection.evidence import Cases
+from lemmata.papers.selection.claims._terms import SMALL_LOSS, SMALL_STEP, SPARSE, claim
 from lemmata.papers.selection.experiments.descents import ONE_HOT, Descent
 
 HYPOTHESES = (SPARSE, SMALL_LOSS, SMALL_STEP)

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from lemmata._errors import InputError
-from lemmata.claims import Assumption, Judgement
+from lemmata.claims import Assumption, Cases, Judgement, each, same
 from lemmata.papers.selection.claims._network_terms import FITS, PROPER, ROUNDING, exactly
-from lemmata.papers.selection.claims._terms import claim, each, same
-from lemmata.papers.selection.evidence import Cases
+from lemmata.papers.selection.claims._terms import claim
 from lemmata.papers.selection.experiments.construction import LITERAL, Literal8
 from lemmata.papers.selection.experiments.separation import (
     SEPARATIONS,

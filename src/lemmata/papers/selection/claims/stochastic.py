@@ -5,10 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from lemmata.claims import Bench, Judgement, Status, fact
+from lemmata.claims import Bench, Cases, Judgement, Status, along, each, fact, same
 from lemmata.papers.selection import theory
-from lemmata.papers.selection.claims._terms import RESTRICTED, along, claim, each, same
-from lemmata.papers.selection.evidence import Cases
+from lemmata.papers.selection.claims._terms import RESTRICTED, claim
 from lemmata.papers.selection.experiments.descents import STOCHASTIC, Descent
 
 PROOF = "Appendix E.3, proof of Theorem E.6"

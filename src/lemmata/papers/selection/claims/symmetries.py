@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Bench, Judgement, fact
+from lemmata.claims import Bench, Cases, Judgement, each, fact, same
 from lemmata.papers.selection._witnesses import ExactEncodings, three_vectors
-from lemmata.papers.selection.claims._terms import claim, each, same, softmax
+from lemmata.papers.selection.claims._terms import claim, softmax
 from lemmata.papers.selection.claims.definitions import attention, mean_attention
-from lemmata.papers.selection.evidence import Cases
 from lemmata.papers.selection.experiments.descents import ENCODINGS, Ensemble
 from lemmata.papers.selection.experiments.matrices import ENUMERATION, Enumeration
 

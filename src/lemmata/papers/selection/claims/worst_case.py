@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
-from lemmata.claims import Judgement
+from lemmata.claims import Cases, Judgement, each, same
 from lemmata.papers.selection.claims._network_terms import (
     FITS,
     POSITIONS,
@@ -11,8 +11,7 @@ from lemmata.papers.selection.claims._network_terms import (
     ROUNDING,
     exactly,
 )
-from lemmata.papers.selection.claims._terms import claim, each, same
-from lemmata.papers.selection.evidence import Cases
+from lemmata.papers.selection.claims._terms import claim
 from lemmata.papers.selection.experiments.fractions import BLIND, Blind
 from lemmata.papers.selection.experiments.networks import FIRST_LAYERS, Layer
 from lemmata.papers.selection.theory import _networks as theory

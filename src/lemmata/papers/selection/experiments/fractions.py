@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Int
 
-from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.evidence import Cases
+from lemmata.claims import Bench, Cases, Experiment
 from lemmata.papers.selection.experiments.networks import (
     Unseen,
     looked_at,

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float, Int
 
-from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.evidence import Cases
+from lemmata.claims import Bench, Cases, Experiment
 from lemmata.papers.selection.experiments.descents import one_hot_dynamics
 from lemmata.tokens import Problem
 

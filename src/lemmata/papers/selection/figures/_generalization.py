@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Bench, Experiment
+from lemmata.claims import Bench, Cases, Experiment
 from lemmata.drawing import TEXT_WIDTH, number, style
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.claims._spread import lengths, subset_sizes
-from lemmata.papers.selection.evidence import Cases
 from lemmata.papers.selection.experiments.runs import Pair
 from lemmata.papers.selection.figures._curves import (
     draw_logarithmic,

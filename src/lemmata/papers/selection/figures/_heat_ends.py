@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from lemmata.claims import Bench
+from lemmata.claims import Bench, Cases
 from lemmata.drawing import COLUMN_WIDTH, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.selection.evidence import Cases
 from lemmata.papers.selection.experiments.heat_maps import HEAT_MAPS, HeatMap
 from lemmata.papers.selection.figures._heat import draw_weights, setting, table
 

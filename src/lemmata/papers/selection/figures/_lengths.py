@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Bench
+from lemmata.claims import Bench, Cases
 from lemmata.drawing import PALETTE, TEXT_WIDTH, number, style
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.claims._spread import lengths
-from lemmata.papers.selection.evidence import Cases
 from lemmata.papers.selection.experiments.ensembles import SWITCHED, Switched
 from lemmata.papers.selection.experiments.runs import MEAN_FIELD, SGD, Pair
 from lemmata.papers.selection.figures._curves import (

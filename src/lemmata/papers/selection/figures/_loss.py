@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lemmata.claims import Bench
+from lemmata.claims import Bench, Cases
 from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_band, number, style
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.claims.observations import fitted, linearity
-from lemmata.papers.selection.evidence import Cases
 from lemmata.papers.selection.experiments.runs import MEAN_FIELD, Followed, late
 from lemmata.papers.selection.figures._curves import draw_logarithmic, draw_thousands, setting
 

@@ -1,0 +1,116 @@
+"""Evidence case by case: things with a name, and inequalities between their numbers."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+
+from lemmata.claims._judge import at_least, equal
+from lemmata.claims._verdict import Judgement
+from lemmata.tokens import Problem
+
+
+@runtime_checkable
+class Case(Protocol):
+    """One thing that is looked at."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def problems(self) -> Sequence[Problem]: ...
+
+
+CaseT = TypeVar("CaseT", bound=Case)
+
+
+@dataclass(frozen=True)
+class Cases(Generic[CaseT]):
+    """Several cases."""
+
+    cases: tuple[CaseT, ...]
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    def __iter__(self):
+        return iter(self.cases)
+
+    @property
+    def names(self) -> list[str]:
+        """Their names."""
+        return [case.name for case in self.cases]
+
+    def problems(self, index: int) -> Sequence[Problem]:
+        """What is wrong with a case."""
+        return self.cases[index].problems
+
+    def select(self, indices: Sequence[int]) -> "Cases[CaseT]":
+        """These cases alone."""
+        return Cases(tuple(self.cases[i] for i in indices))
+
+
+def along(
+    cases: Iterable[Any],
+    part: str,
+    measured: Callable[[Any], Any],
+    bound: Callable[[Any], Any],
+    **how: Any,
+) -> Judgement:
+    """Judge measured >= bound along recorded descents; NaN where the statement is silent."""
+    rows = list(cases)
+    steps = rows[0].steps
+    return at_least(
+        part, *_sides(rows, measured, bound, len(steps)), steps=steps, names=_names(rows), **how
+    )
+
+
+def each(
+    cases: Iterable[Any],
+    part: str,
+    measured: Callable[[Any], Any],
+    bound: Callable[[Any], Any],
+    **how: Any,
+) -> Judgement:
+    """Judge measured >= bound, one number or one row of numbers a case."""
+    rows = list(cases)
+    left, right = _sides(rows, measured, bound, None)
+    return at_least(part, left, right, steps=np.arange(left.shape[1]), names=_names(rows), **how)
+
+
+def same(
+    cases: Iterable[Any],
+    part: str,
+    left: Callable[[Any], Any],
+    right: Callable[[Any], Any],
+    tolerance: float,
+) -> Judgement:
+    """Judge left == right, one number or one row of numbers a case."""
+    rows = list(cases)
+    one, other = _sides(rows, left, right, None)
+    steps = np.arange(one.shape[1])
+    return equal(part, one, other, steps=steps, names=_names(rows), tolerance=tolerance)
+
+
+def _names(rows: list[Any]) -> list[str]:
+    return [row.name for row in rows]
+
+
+def _sides(
+    rows: list[Any],
+    left: Callable[[Any], Any],
+    right: Callable[[Any], Any],
+    length: int | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Both sides as matrices, rows of different lengths filled up with NaN."""
+    pairs = [
+        np.broadcast_arrays(*(np.ravel(np.asarray(f(row), dtype=float)) for f in (left, right)))
+        for row in rows
+    ]
+    wide = max(len(one) for one, _ in pairs) if length is None else length
+    sides = np.full((2, len(rows), wide), np.nan)
+    for i, pair in enumerate(pairs):
+        for side, values in enumerate(pair):
+            sides[side, i, : values.size if length is None else length] = values.ravel()
+    return sides[0], sides[1]

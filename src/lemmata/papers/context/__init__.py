@@ -1,0 +1,11 @@
+"""Yang, Huang, Liang, Chi 2024: in-context learning with representations."""
+
+from lemmata.papers._paper import Paper
+
+PAPER = Paper(
+    key="context",
+    title="In-Context Learning with Representations: "
+    "Contextual Generalization of Trained Transformers",
+    authors="Yang, Huang, Liang, Chi",
+    year=2024,
+)

@@ -1,0 +1,5 @@
+"""The paper's figures."""
+
+from lemmata.papers._paper import Figure
+
+FIGURES: tuple[Figure, ...] = ()

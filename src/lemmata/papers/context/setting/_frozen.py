@@ -1,0 +1,162 @@
+"""Attention held fixed: what is then least squares, and can be said exactly for every t.
+
+With Q fixed, Z-bar delta_k evolves on its own for every token k: a step multiplies its part along
+a left singular vector of B_k = Z-bar C_k by 1 - eta_w sigma^2 / K. The theory's step sizes freeze
+Q in all but name, so that these formulas say what gradient descent does there.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import mpmath
+import numpy as np
+from jaxtyping import Float
+from scipy.special import softmax
+
+from lemmata.papers.context.setting._model import Weights
+from lemmata.papers.context.setting._task import Task
+from lemmata.papers.context.theory import Real
+
+RESOLUTION = 1e-12
+"""Singular values below this part of the largest are rounding error in float64."""
+
+DIGITS = (60, 120, 240, 480, 960)
+"""Precisions tried in turn for an eigenvalue that float64 cannot tell from zero."""
+
+
+def attention_of(task: Task, Q: Float[np.ndarray, "d H d"]) -> Float[np.ndarray, "N H K"]:
+    """softmax(V' Q_h v_k), in NumPy and float64."""
+    logits = np.einsum("an,ahb,bk->nhk", task.prompt, Q, task.tokens, optimize=True)
+    return softmax(logits, axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class FrozenAttention:
+    """A task with attention that does not move."""
+
+    task: Task
+    Q: Float[np.ndarray, "d H d"]
+
+    @cached_property
+    def attention(self) -> Float[np.ndarray, "N H K"]:
+        """s^h_k."""
+        return attention_of(self.task, np.asarray(self.Q, dtype=float))
+
+    @cached_property
+    def _svd(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """B_k = U diag(sigma) W' for every token k."""
+        B = np.einsum("ij,jhk->kih", self.task.root, self.attention)
+        return np.linalg.svd(B, full_matrices=True)
+
+    @property
+    def sizes(self) -> Float[np.ndarray, "K N"]:
+        """The singular values of every B_k, with zeros where there are fewer heads than tokens."""
+        sigma = self._svd[1]
+        sizes = np.zeros((self.task.K, self.task.N))
+        sizes[:, : min(sigma.shape[1], self.task.N)] = sigma[:, : self.task.N]
+        return sizes
+
+    @property
+    def zeta(self) -> float:
+        """zeta_0 = min over k of lambda_min(B_k B_k') (14), by singular values."""
+        return float(self.sizes[:, -1].min()) ** 2
+
+    @property
+    def resolved(self) -> bool:
+        """Whether float64 can tell zeta_0 from zero."""
+        return bool((self.sizes[:, -1] > RESOLUTION * self.sizes[:, 0]).all())
+
+    @property
+    def largest_stable_rate(self) -> float:
+        """2K / max lambda_max(B_k B_k'): with a larger eta_w descent on w diverges."""
+        return 2 * self.task.K / float(self.sizes.max()) ** 2
+
+    @cached_property
+    def _parts(self) -> Float[np.ndarray, "K N"]:
+        """What w = 0 leaves to learn: Z-bar A_k along the left singular vectors."""
+        wanted = self.task.root @ self.task.target
+        return np.einsum("kij,ik->kj", self._svd[0], wanted)
+
+    def floor(self, resolution: float = RESOLUTION) -> float:
+        """The least L - L* that any w reaches: nothing of B_k lies along small singular values."""
+        lost = self.sizes <= resolution * self.sizes[:, :1]
+        return float(np.sum(self._parts[lost] ** 2)) / (2 * self.task.K)
+
+    def log_gap(
+        self, steps: Float[np.ndarray, "records"], rate: float
+    ) -> Float[np.ndarray, "records"]:
+        """log(L - L*) after t steps of size eta_w from w = 0, for any t."""
+        with np.errstate(divide="ignore"):
+            shrink = np.log(np.abs(1 - rate * self.sizes**2 / self.task.K))
+            part = np.log(np.abs(self._parts))
+        logs = 2 * (part + _times(steps[:, None, None], shrink))
+        total = np.logaddexp.reduce(logs.reshape(len(steps), -1), axis=1)
+        return total - math.log(2 * self.task.K)
+
+    def weights_after(self, step: float, rate: float) -> Float[np.ndarray, "H K"]:
+        """w after t steps of size eta_w from w = 0."""
+        _, sigma, W = self._svd
+        count = sigma.shape[1]
+        scaled = rate * sigma**2 / self.task.K
+        with np.errstate(divide="ignore"):
+            shrink = np.log(np.abs(1 - scaled))
+        sign = np.where((scaled > 1) & (step % 2 == 1), -1.0, 1.0)
+        learned = np.where(
+            scaled > 1, 1 - sign * np.exp(step * shrink), -np.expm1(_times(step, shrink))
+        )
+        solution = np.divide(
+            learned * self._parts[:, :count], sigma, out=np.zeros_like(sigma), where=sigma > 0
+        )
+        return np.einsum("kjh,kj->hk", W[:, :count], solution)
+
+
+def _times(steps: Float[np.ndarray, "..."] | float, logs: Float[np.ndarray, "..."]) -> np.ndarray:
+    """t log(x), where 0 log(0) is 0."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.asarray(steps) == 0, 0.0, steps * logs)
+
+
+def frozen(task: Task, weights: Weights) -> FrozenAttention:
+    """Attention held at these weights."""
+    return FrozenAttention(task, np.asarray(weights.Q, dtype=float))
+
+
+def exact_eigenvalue(task: Task, Q: Float[np.ndarray, "d H d"], k: int) -> tuple[Real, Real]:
+    """lambda_min and lambda_max of B_k B_k' in as many digits as it takes.
+
+    The tokens, Q, representations and tau are taken as the exact numbers that they are in float64.
+    If the most digits do not tell the least eigenvalue from zero, zero is returned for it.
+    """
+    largest = mpmath.mpf(0)
+    for digits in DIGITS:
+        with mpmath.workdps(digits):
+            values = mpmath.eigsy(_precise_square(task, Q, k), eigvals_only=True)
+            least, largest = values[0], values[task.N - 1]
+            if least > largest * mpmath.mpf(10) ** (-digits // 2):
+                return +least, +largest
+    return mpmath.mpf(0), largest
+
+
+def _precise_square(task: Task, Q: Float[np.ndarray, "d H d"], k: int) -> Any:
+    """L'C_k C_k'L with Z'Z + m tau I = L L', which has the eigenvalues of B_k B_k'.
+
+    A Cholesky factor does for the square root Z-bar.
+    """
+    to_mp = np.vectorize(mpmath.mpf, otypes=[object])
+    V, S, Z = to_mp(task.prompt), to_mp(task.tokens[:, k]), to_mp(task.Z)
+    columns = []
+    for h in range(Q.shape[1]):
+        logits = V.T @ (to_mp(Q[:, h, :]) @ S)
+        top = max(logits)
+        powers = [mpmath.exp(x - top) for x in logits]
+        total = mpmath.fsum(powers)
+        columns.append([p / total for p in powers])
+    C = mpmath.matrix(columns).T
+    gram = mpmath.matrix((Z.T @ Z).tolist())
+    ridge = task.m * mpmath.mpf(task.tau)
+    for i in range(task.N):
+        gram[i, i] += ridge
+    factor = mpmath.cholesky(gram)
+    return factor.T * C * C.T * factor

@@ -1,0 +1,108 @@
+"""A plan: a task, a transformer for it, and what Theorem 2 is asked to promise."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from lemmata._errors import InputError
+from lemmata.papers.context.setting._constants import constants_of
+from lemmata.papers.context.setting._frozen import FrozenAttention, frozen
+from lemmata.papers.context.setting._model import Weights, draw_weights
+from lemmata.papers.context.setting._task import Task
+from lemmata.papers.context.theory import Constants, Rates, label_bound, theory_rates
+from lemmata.tokens import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A task and the transformer that is to learn it.
+
+    Attributes:
+        task: the task.
+        heads: H.
+        scale: beta, the standard deviation of the entries of Q at the start (Proposition 1).
+        seed: of Q at the start.
+        epsilon, delta: the error and the probability of Theorem 2.
+        bound: B, the largest norm of lambda at inference (Assumption 4); sqrt(m) unless given.
+    """
+
+    task: Task
+    heads: int
+    scale: float = 1.0
+    seed: int = 0
+    epsilon: float = 0.01
+    delta: float = 0.1
+    bound: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.heads < 1:
+            raise InputError(
+                f"{self.name}: a transformer needs at least one head; got H = {self.heads}"
+            )
+        for label, value in (
+            ("beta", self.scale),
+            ("epsilon", self.epsilon),
+            ("B", self.largest_coefficient),
+        ):
+            if not (math.isfinite(value) and value > 0):
+                raise InputError(f"{self.name}: {label} must be a positive number; got {value!r}")
+        if not 0 < self.delta < 1:
+            raise InputError(f"{self.name}: delta is a probability; got {self.delta!r}")
+
+    @property
+    def name(self) -> str:
+        """The task's name."""
+        return self.task.name
+
+    @property
+    def largest_coefficient(self) -> float:
+        """B."""
+        return math.sqrt(self.task.m) if self.bound is None else self.bound
+
+    @cached_property
+    def start(self) -> Weights:
+        """The first weights."""
+        return draw_weights(self.task, self.heads, seed=self.seed, scale=self.scale)
+
+    @cached_property
+    def frozen(self) -> FrozenAttention:
+        """Attention as it is at the start."""
+        return frozen(self.task, self.start)
+
+    @cached_property
+    def constants(self) -> Constants:
+        """What Theorem 1 needs to know."""
+        return constants_of(self.task, self.start, self.frozen.zeta)
+
+    @property
+    def rates(self) -> Rates:
+        """The step sizes of (16) with L from (61); see ``theory_rates`` for the other versions."""
+        return theory_rates(self.constants)
+
+    @property
+    def label_bound(self) -> float:
+        """The bound (69) on ||y||."""
+        return float(
+            label_bound(
+                self.constants,
+                signal=float(self.task.sizes[0]),
+                tau=self.task.tau,
+                delta=self.delta,
+                bound=self.largest_coefficient,
+            )
+        )
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """The hypotheses of the theorems that it does not meet."""
+        found = list(self.task.problems)
+        if self.heads < self.task.N:
+            message = f"H = {self.heads} heads are fewer than N = {self.task.N} examples"
+            found.append(Problem("few_heads", self.name, message))
+        if self.heads < self.task.N or any(p.code == "repeated_token" for p in found):
+            message = "zeta_0 = 0: some B_k does not have full row rank"
+            found.append(Problem("no_full_rank", self.name, message))
+        elif not self.frozen.resolved:
+            message = f"zeta_0 is about {self.frozen.zeta:.1g}, which float64 cannot tell from zero"
+            found.append(Problem("zeta_unresolved", self.name, message))
+        return tuple(found)

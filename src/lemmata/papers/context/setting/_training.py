@@ -1,0 +1,340 @@
+"""Training: gradient descent at two rates, and Adam as in the experiments."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Int
+
+from lemmata.papers.context.setting._laws import Law, draw_labels, shifted_law, standard_law
+from lemmata.papers.context.setting._model import (
+    Attention,
+    System,
+    Weights,
+    draw_weights,
+    evaluate,
+    pad_systems,
+    pad_weights,
+    system_of,
+)
+from lemmata.papers.context.setting._task import Task
+from lemmata.training import (
+    AbstractDynamics,
+    Recording,
+    Store,
+    Stream,
+    fold,
+    record_steps,
+    run,
+    stream,
+    words,
+)
+
+ROUNDING = 1e-24
+"""Gaps below this part of the first one are rounding error, and are not judged."""
+
+
+class DescentState(eqx.Module):
+    """Weights, the gap and the gradient there, and the worst that was met on the way.
+
+    Attributes:
+        excess: the largest log of gap over guarantee (18), over all t >= 1.
+        descent: the largest (f_{t+1} - f_t + eta_Q/2 ||grad||^2) / f_t (64).
+        steepness: the least ||grad||^2 / f_t, which (49) bounds by sigma.
+    """
+
+    weights: Weights
+    gap: Float[Array, "*batch"]
+    gradient: Weights
+    t: Int[Array, "*batch"]
+    excess: Float[Array, "*batch"]
+    descent: Float[Array, "*batch"]
+    steepness: Float[Array, "*batch"]
+
+
+class Descent(AbstractDynamics[DescentState]):
+    """Gradient descent (10), watched at every step.
+
+    Attributes:
+        system: the task.
+        start: the first weights.
+        rates: eta_Q and eta_w.
+        guaranteed: eta_w zeta_0 / (2K); 0 if nothing is guaranteed.
+    """
+
+    system: System
+    start: Weights
+    rates: Float[Array, "*batch 2"]
+    guaranteed: Float[Array, "*batch"]
+
+    def init(self) -> DescentState:
+        gap, gradient = evaluate(self.system, self.start)
+        never = jnp.full((), -jnp.inf, dtype=gap.dtype)
+        first = jnp.zeros((), dtype=jnp.int64)
+        return DescentState(
+            self.start, gap, gradient, first, never, never, self._square(gradient) / gap
+        )
+
+    def step(self, state: DescentState) -> DescentState:
+        Q = state.weights.Q - self.rates[0] * state.gradient.Q
+        w = state.weights.w - self.rates[1] * state.gradient.w
+        gap, gradient = evaluate(self.system, Weights(Q, w))
+        t = state.t + 1
+        square = self._square(state.gradient)
+        descent = (gap - state.gap + self.rates[0] / 2 * square) / state.gap
+        bound = jnp.log(self._first_gap) + t.astype(gap.dtype) * jnp.log1p(-self.guaranteed)
+        judged = gap > ROUNDING * self._first_gap
+        return DescentState(
+            weights=Weights(Q, w),
+            gap=gap,
+            gradient=gradient,
+            t=t,
+            excess=jnp.where(judged, jnp.maximum(state.excess, jnp.log(gap) - bound), state.excess),
+            descent=jnp.where(judged, jnp.maximum(state.descent, descent), state.descent),
+            steepness=jnp.where(
+                judged,
+                jnp.minimum(state.steepness, self._square(gradient) / gap),
+                state.steepness,
+            ),
+        )
+
+    def measure(self, state: DescentState) -> dict[str, Float[Array, "..."]]:
+        N, K = self.system.target.shape
+        attention = self.system.attention(state.weights.Q)
+        away = attention.combine(state.weights.w) - self.system.target
+        scores = self._scores(attention)
+        moved = scores - self._scores(self.system.attention(self.start.Q))
+        change = state.weights.Q - self.start.Q
+        known = jnp.arange(K) < self.system.count
+        padding = jnp.where(self.system.hidden == 0, 0.0, 1e6)
+        squares = jnp.einsum("nhk,mhk->knm", scores, scores) + padding * jnp.eye(N)[None]
+        least = jnp.linalg.eigvalsh(squares)[:, 0]
+        return {
+            "gap": state.gap,
+            "excess": state.excess,
+            "descent": state.descent,
+            "steepness": state.steepness,
+            "moved_Q": jnp.sqrt(jnp.max(jnp.sum(change**2, axis=(0, 2)))),
+            "moved_scores": jnp.sqrt(jnp.max(jnp.where(known, jnp.sum(moved**2, axis=(0, 1)), 0))),
+            "least_eigenvalue": jnp.min(jnp.where(known, least, jnp.inf)),
+            "largest_w": jnp.sqrt(jnp.max(jnp.sum(state.weights.w**2, axis=1))),
+            "slope_Q": jnp.sqrt(jnp.max(jnp.sum(state.gradient.Q**2, axis=(0, 2)))),
+            "slope_w": jnp.sqrt(jnp.max(jnp.sum(state.gradient.w**2, axis=1))),
+            "largest_entry": jnp.max(jnp.abs(state.weights.w)),
+            "distance": jnp.linalg.norm(away, ord=2),
+        }
+
+    @property
+    def _first_gap(self) -> Float[Array, ""]:
+        return self.system.error(jnp.zeros_like(self.system.target))[0]
+
+    def _square(self, gradient: Weights) -> Float[Array, ""]:
+        """||grad||^2 in the parameters (Q, alpha) of Lemma 6."""
+        ratio = self.rates[1] / self.rates[0]
+        return jnp.sum(gradient.Q**2) + ratio * jnp.sum(gradient.w**2)
+
+    def _scores(self, attention: Attention) -> Float[Array, "N H K"]:
+        """B_k for all k, padded heads left out (13)."""
+        N, H, K = attention.powers.shape
+        kept = (attention.scores * self.system.heads[None, :, None]).reshape(N, H * K)
+        return (self.system.root @ kept).reshape(N, H, K)
+
+
+def descend(
+    tasks: Sequence[Task],
+    starts: Sequence[Weights],
+    rates: Float[np.ndarray, "instances 2"],
+    guaranteed: Float[np.ndarray, "instances"],
+    steps: Int[np.ndarray, "records"],
+    *,
+    store: Store | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Recording[DescentState]:
+    """Gradient descent on several tasks at once."""
+    system = pad_systems(tasks, [start.Q.shape[1] for start in starts])
+    dynamics = Descent(
+        system, pad_weights(starts, system), jnp.asarray(rates), jnp.asarray(guaranteed)
+    )
+    return run(dynamics, steps, store=store, progress=progress)
+
+
+class AdamState(eqx.Module):
+    """Weights, what the optimizer keeps, and the gap before the last step.
+
+    ``increases`` counts the steps that made the gap larger.
+    """
+
+    weights: Weights
+    optimizer: Any
+    gap: Float[Array, "*batch"]
+    t: Int[Array, "*batch"]
+    increases: Int[Array, "*batch"]
+
+
+class AdamTraining(AbstractDynamics[AdamState]):
+    """Adam on the population loss, or on batches from a fixed sample of prompts.
+
+    Attributes:
+        system: the task, without padding.
+        start: the first weights.
+        rate: the step size.
+        elsewhere: E y y' of prompts under another law, for the error out of domain.
+        sample: labels of all tokens, one training prompt a row; None for the population loss.
+        source: which prompts make a batch, drawn with replacement.
+        batch: how many.
+        frozen: whether Q stays as it is.
+    """
+
+    system: System
+    start: Weights
+    rate: Float[Array, "*batch"]
+    elsewhere: Float[Array, "*batch N N"]
+    sample: Float[Array, "*batch prompts K"] | None
+    source: Stream
+    batch: int = eqx.field(static=True)
+    frozen: bool = eqx.field(static=True)
+
+    def init(self) -> AdamState:
+        zero = jnp.zeros((), dtype=jnp.int64)
+        gap, _ = self.system.error(self._combined(self.start))
+        return AdamState(self.start, optax.scale_by_adam().init(self.start), gap, zero, zero)
+
+    def step(self, state: AdamState) -> AdamState:
+        attention = self.system.attention(state.weights.Q)
+        combined = attention.combine(state.weights.w)
+        gap, slope = self.system.error(combined)
+        if self.sample is not None:
+            slope = self._sampled_slope(combined, state.t)
+        gradient = self.system.pull_back(attention, state.weights.w, slope)
+        with jax.numpy_dtype_promotion("standard"):
+            updates, optimizer = optax.scale_by_adam().update(gradient, state.optimizer)
+        rates = Weights(jnp.zeros_like(self.rate) if self.frozen else self.rate, self.rate)
+        weights = jax.tree.map(lambda old, up, rate: old - rate * up, state.weights, updates, rates)
+        rose = (gap > state.gap) & (state.t > 0)
+        increases = state.increases + rose.astype(jnp.int64)
+        return AdamState(weights, optimizer, gap, state.t + 1, increases)
+
+    def measure(self, state: AdamState) -> dict[str, Float[Array, "..."]]:
+        combined = self._combined(state.weights)
+        away = combined - self.system.target
+        gap, _ = self.system.error(combined)
+        moved = jnp.sum((state.weights.Q - self.start.Q) ** 2) / jnp.sum(self.start.Q**2)
+        measured = {
+            "gap": gap,
+            "out_of_domain": jnp.sum(away * (self.elsewhere @ away)) / self.system.count,
+            "increases": state.increases.astype(gap.dtype),
+            "moved_Q": jnp.sqrt(moved),
+        }
+        if self.sample is not None:
+            measured["sample_loss"] = jnp.sum(self._residual(combined, self.sample) ** 2) / (
+                2 * self.sample.size
+            )
+        return measured
+
+    def _combined(self, weights: Weights) -> Float[Array, "N K"]:
+        return self.system.attention(weights.Q).combine(weights.w)
+
+    def _residual(
+        self, combined: Float[Array, "N K"], labels: Float[Array, "prompts K"]
+    ) -> Float[Array, "prompts K"]:
+        return labels[:, : combined.shape[0]] @ combined - labels
+
+    def _sampled_slope(
+        self, combined: Float[Array, "N K"], t: Int[Array, ""]
+    ) -> Float[Array, "N K"]:
+        """The derivative in A-hat of the loss on a batch."""
+        assert self.sample is not None
+        drawn = words(fold(self.source, t.astype(jnp.uint32)), self.batch)
+        labels = self.sample[(drawn % jnp.uint32(len(self.sample))).astype(jnp.int32)]
+        residual = self._residual(combined, labels)
+        return labels[:, : combined.shape[0]].T @ residual / labels.size
+
+
+@dataclass(frozen=True)
+class Training:
+    """A run of Section 4 for the one-layer transformer, what the paper leaves open as a knob.
+
+    Attributes:
+        task: the task.
+        heads: H.
+        rate: Adam's step size.
+        steps, record: how many steps, and which to record.
+        sample, batch: train on batches from so many prompts; 0 for the population loss.
+        frozen: keep Q where it starts.
+        seed: the first weights, and the sample.
+        law: of the prompts out of domain; N(1, 4 I) unless given.
+    """
+
+    task: Task
+    heads: int
+    rate: float = 1e-4
+    steps: int = 1_000
+    record: tuple[int, ...] = ()
+    sample: int = 0
+    batch: int = 256
+    frozen: bool = False
+    seed: int = 0
+    law: Law | None = None
+
+    def dynamics(self) -> AdamTraining:
+        """The run as one instance, with a leading axis of length one, in float32."""
+        single = jnp.float32
+        task = self.task
+        law = shifted_law(task.m) if self.law is None else self.law
+        moment = law.second_moment
+        seen = task.Z.T @ moment @ task.Z + task.tau * np.trace(moment) * np.eye(task.N)
+        labels = None
+        if self.sample:
+            rng = np.random.default_rng([self.seed, 1])
+            drawn = draw_labels(task, standard_law(task.m), rng, self.sample)
+            labels = jnp.asarray(drawn, dtype=single)
+        start = draw_weights(task, self.heads, seed=self.seed)
+        return jax.tree.map(
+            lambda leaf: leaf[None],
+            AdamTraining(
+                system=system_of(task, self.heads, single),
+                start=Weights(*(leaf.astype(single) for leaf in start)),
+                rate=jnp.asarray(self.rate, dtype=single),
+                elsewhere=jnp.asarray(seen, dtype=single),
+                sample=labels,
+                source=stream(self.seed),
+                batch=self.batch,
+                frozen=self.frozen,
+            ),
+        )
+
+    def run(
+        self, *, store: Store | None = None, progress: Callable[[int], None] = lambda _: None
+    ) -> "TrainingRun":
+        """Train."""
+        steps = record_steps((*(self.record or (0,)), self.steps), self.steps)
+        found = run(self.dynamics(), steps, store=store, progress=progress, group=1, chunk=1)
+        return TrainingRun(self, found)
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """What a run recorded: ``gap``, ``out_of_domain``, ``increases``, ``moved_Q`` and, if it was
+    trained on a sample, the ``sample_loss``. The error in domain is twice the gap."""
+
+    how: Training
+    recording: Recording[AdamState]
+
+    @property
+    def steps(self) -> Int[np.ndarray, "records"]:
+        """The recorded steps."""
+        return self.recording.steps
+
+    def __getitem__(self, name: str) -> Float[np.ndarray, "records"]:
+        return self.recording.series[name][0].astype(float)
+
+    @property
+    def weights(self) -> Weights:
+        """The weights at the end."""
+        found = self.recording.final.weights
+        return Weights(*(jnp.asarray(leaf[0], dtype=float) for leaf in found))

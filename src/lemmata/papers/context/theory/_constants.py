@@ -1,0 +1,95 @@
+"""The constants of Theorem 1: gamma, alpha and the smoothness L in its four versions."""
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Real: TypeAlias = Any
+"""A float, or a number of more digits."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What Theorem 1 needs to know of a task and its initialization.
+
+    Attributes:
+        N, K, H: examples, tokens, heads.
+        ridge: m tau.
+        zeta: zeta_0, the least eigenvalue of all B_k B_k' at the start (14).
+        gap: Delta^(0), the gap at the start (11).
+        spectral: the spectral norm of Z-bar (12).
+        largest_column: f-max (12).
+        target: the spectral norm of A (34).
+        cross: the spectral norm of Z' Z-hat, which bounds the former in (17).
+    """
+
+    N: int
+    K: int
+    H: int
+    ridge: Real
+    zeta: Real
+    gap: Real
+    spectral: Real
+    largest_column: Real
+    target: Real
+    cross: Real
+
+
+def least_gamma(c: Constants) -> Real:
+    """The smallest gamma that (15) allows."""
+    factor = 128 * 2**0.5 / (2**0.5 - 1)
+    inner = factor * c.spectral**2 * c.H**0.5 * c.largest_column * c.K**1.5 * c.gap
+    return c.zeta ** (-1.25) * inner**0.5
+
+
+def radius(c: Constants, gamma: Real) -> Real:
+    """alpha of (44), within which every |alpha_{h,k}| stays."""
+    return (2 * c.K) ** 0.5 * 4 * c.spectral / (gamma * c.zeta) * c.gap**0.5
+
+
+def smoothness(c: Constants, gamma: Real, alpha: Real | None = None) -> Real:
+    """L of Lemma 10 as printed in (61); alpha is that of (44) unless given."""
+    alpha = radius(c, gamma) if alpha is None else alpha
+    prefactor = 8 * gamma * c.largest_column * c.spectral
+    return (_in_alpha(c, gamma, alpha) + prefactor * _in_Q(c, gamma, alpha)) ** 0.5
+
+
+def smoothness_repaired(c: Constants, gamma: Real, alpha: Real | None = None) -> Real:
+    """L of Lemma 10 with the prefactor of (58) squared on the way to (59), as it has to be."""
+    alpha = radius(c, gamma) if alpha is None else alpha
+    prefactor = 16 * (gamma * c.largest_column * c.spectral) ** 2 / c.K
+    return (_in_alpha(c, gamma, alpha) + prefactor * _in_Q(c, gamma, alpha)) ** 0.5
+
+
+def _in_alpha(c: Constants, gamma: Real, alpha: Real) -> Real:
+    """The square of the Lipschitz constant of the gradient in alpha (55)."""
+    mixed = 2 * gamma * c.spectral**2 * (2 * gamma * c.H * alpha + c.target)
+    return 2 * (mixed**2 / c.K + gamma**4 * c.H**2 * c.spectral**4 / c.K**2)
+
+
+def _in_Q(c: Constants, gamma: Real, alpha: Real) -> Real:
+    """What (59) multiplies its prefactor with."""
+    moved = alpha * gamma * c.H
+    bracket = moved**2 + 4 * c.N * (moved + c.target) ** 2
+    return max(1, 4 * c.K * alpha**2) * bracket
+
+
+def smoothness_simplified(c: Constants, gamma: Real) -> Real:
+    """L as printed in (17)."""
+    return _simplified(c, gamma, power=2, keep=1)
+
+
+def smoothness_simplified_repaired(c: Constants, gamma: Real) -> Real:
+    """(17) with the first power of ||Z-bar|| in its bracket, and both branches of the maximum."""
+    return _simplified(c, gamma, power=1, keep=max(1, 1 / (4 * c.K * radius(c, gamma) ** 2)))
+
+
+def _simplified(c: Constants, gamma: Real, *, power: int, keep: Real) -> Real:
+    bracket = (
+        8 * 2**0.5 * c.H * c.K**0.5 * c.spectral**power / c.zeta * c.gap**0.5
+        + 1
+        + c.cross / c.ridge
+    )
+    first = 8 * gamma**2 / c.K + keep * 4096 * c.K**2 * c.N * c.gap / (gamma * c.zeta**2)
+    late = keep * 16384 * c.K**3 * c.spectral**2 * c.gap**2 / (gamma * c.zeta**4)
+    second = gamma**4 / c.K**2 + late
+    return (bracket**2 * c.spectral**4 * first + 2 * c.H**2 * c.spectral**4 * second) ** 0.5
