@@ -5,6 +5,7 @@ from lemmata.claims._bench import Experiment as Experiment
 from lemmata.claims._cases import Case as Case
 from lemmata.claims._cases import Cases as Cases
 from lemmata.claims._cases import along as along
+from lemmata.claims._cases import at_most as at_most
 from lemmata.claims._cases import each as each
 from lemmata.claims._cases import same as same
 from lemmata.claims._check import check as check

@@ -1,13 +1,13 @@
 """Evidence case by case: things with a name, and inequalities between their numbers."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from lemmata.claims._judge import at_least, equal
-from lemmata.claims._verdict import Judgement
+from lemmata.claims._verdict import Judgement, Status
 from lemmata.tokens import Problem
 
 
@@ -77,6 +77,53 @@ def each(
     rows = list(cases)
     left, right = _sides(rows, measured, bound, None)
     return at_least(part, left, right, steps=np.arange(left.shape[1]), names=_names(rows), **how)
+
+
+def at_most(
+    cases: Iterable[Any],
+    part: str,
+    measured: Callable[[Any], Any],
+    bound: Callable[[Any], Any],
+    *,
+    trivial: Callable[[Any], Any] = lambda _: np.inf,
+    sharper: float = 1.0,
+    tolerance: float = 0.0,
+) -> Judgement:
+    """Judge measured <= bound for sizes that are not negative, as ratios of the two.
+
+    Args:
+        cases: what is looked at.
+        part: the name of the inequality.
+        measured, bound: the two sides, one number or one row of numbers a case.
+        trivial: what the measured side cannot exceed in any case; a bound above it is vacuous.
+        sharper: judge a bound so many times smaller instead.
+        tolerance: the relative rounding error of the two sides.
+    """
+    rows = list(cases)
+
+    def ratio(row: Any) -> np.ndarray:
+        left, right = (np.asarray(side(row), dtype=float) for side in (measured, bound))
+        silent = (left == 0) & (right == 0)
+        with np.errstate(divide="ignore"):
+            return -np.divide(left, right, out=np.full(silent.shape, np.nan), where=~silent)
+
+    left, most = _sides(rows, ratio, lambda row: -np.asarray(trivial(row)) / bound(row), None)
+    found = at_least(
+        part,
+        left,
+        np.full_like(left, -1 / sharper),
+        steps=np.arange(left.shape[1]),
+        names=_names(rows),
+        baseline=most,
+        tolerance=tolerance,
+    )
+    if found.status not in (Status.FAILS, Status.HOLDS) or found.witness is None:
+        return found
+    share, where = -found.witness["left"] * sharper, found.witness["dataset"]
+    reason = f"{part}: {share:.4g} of the bound on {where}"
+    if found.status is Status.FAILS:
+        reason = f"{part} fails on {where}: {share:.6g} times the bound"
+    return replace(found, reason=reason, witness={"dataset": where, "left": share, "right": 1.0})
 
 
 def same(

@@ -147,18 +147,22 @@ class Task:
     def _query_noise(self) -> float:
         return (self.K - self.N) * self.ridge
 
+    @cached_property
+    def _query_parts(self) -> Float[np.ndarray, "m queries"]:
+        """The squares of the queries' parts along the left singular vectors of Z."""
+        return (self._svd[0].T @ self.Z_query) ** 2
+
     def query_risks(self, regularizer: float) -> Float[np.ndarray, "queries"]:
         """E(prediction - lambda' z_k)^2 of ridge regression with a regularizer, query by query.
 
         Expectation over lambda with E lambda lambda' = I, and over the noise in the prompt.
         """
-        U, sizes, _ = self._svd
         squares = np.zeros(self.m)
-        squares[: len(sizes)] = sizes**2
+        squares[: len(self.sizes)] = self.sizes**2
         total = squares + regularizer
         weight = np.ones(self.m)
         np.divide(regularizer**2 + self.ridge * squares, total**2, out=weight, where=total > 0)
-        return weight @ (U.T @ self.Z_query) ** 2
+        return weight @ self._query_parts
 
     def gap(self, combined: Float[np.ndarray, "... N K"]) -> Float[np.ndarray, "..."]:
         """L - L* at A-hat, which is ||Z-bar (A-hat - A)||_F^2 / (2K) (Lemma 5)."""

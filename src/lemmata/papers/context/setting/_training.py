@@ -163,10 +163,14 @@ def descend(
     return run(dynamics, steps, store=store, progress=progress)
 
 
+SINGLE_ROUNDING = 1e-6
+"""In float32, gaps below this part of the first one may rise by rounding."""
+
+
 class AdamState(eqx.Module):
     """Weights, what the optimizer keeps, and the gap before the last step.
 
-    ``increases`` counts the steps that made the gap larger.
+    ``increases`` counts the steps that made the gap larger, rounding apart.
     """
 
     weights: Weights
@@ -215,7 +219,8 @@ class AdamTraining(AbstractDynamics[AdamState]):
             updates, optimizer = optax.scale_by_adam().update(gradient, state.optimizer)
         rates = Weights(jnp.zeros_like(self.rate) if self.frozen else self.rate, self.rate)
         weights = jax.tree.map(lambda old, up, rate: old - rate * up, state.weights, updates, rates)
-        rose = (gap > state.gap) & (state.t > 0)
+        judged = gap > SINGLE_ROUNDING * self.system.error(jnp.zeros_like(combined))[0]
+        rose = (gap > state.gap) & (state.t > 0) & judged
         increases = state.increases + rose.astype(jnp.int64)
         return AdamState(weights, optimizer, gap, state.t + 1, increases)
 
@@ -281,10 +286,14 @@ class Training:
     seed: int = 0
     law: Law | None = None
 
-    def dynamics(self) -> AdamTraining:
-        """The run as one instance, with a leading axis of length one, in float32."""
+    def dynamics(self, heads: int | None = None) -> AdamTraining:
+        """The run as one instance, with a leading axis of length one, in float32.
+
+        Heads are padded to the number given; a head that is padding has w = 0 for ever.
+        """
         single = jnp.float32
         task = self.task
+        padding = 0 if heads is None else heads - self.heads
         law = shifted_law(task.m) if self.law is None else self.law
         moment = law.second_moment
         seen = task.Z.T @ moment @ task.Z + task.tau * np.trace(moment) * np.eye(task.N)
@@ -294,11 +303,17 @@ class Training:
             drawn = draw_labels(task, standard_law(task.m), rng, self.sample)
             labels = jnp.asarray(drawn, dtype=single)
         start = draw_weights(task, self.heads, seed=self.seed)
+        system = system_of(task, self.heads, single)
         return jax.tree.map(
             lambda leaf: leaf[None],
             AdamTraining(
-                system=system_of(task, self.heads, single),
-                start=Weights(*(leaf.astype(single) for leaf in start)),
+                system=eqx.tree_at(
+                    lambda s: s.heads, system, jnp.pad(system.heads, (0, padding))
+                ),
+                start=Weights(
+                    jnp.pad(start.Q, ((0, 0), (0, padding), (0, 0))).astype(single),
+                    jnp.pad(start.w, ((0, padding), (0, 0))).astype(single),
+                ),
                 rate=jnp.asarray(self.rate, dtype=single),
                 elsewhere=jnp.asarray(seen, dtype=single),
                 sample=labels,
@@ -312,9 +327,15 @@ class Training:
         self, *, store: Store | None = None, progress: Callable[[int], None] = lambda _: None
     ) -> "TrainingRun":
         """Train."""
-        steps = record_steps((*(self.record or (0,)), self.steps), self.steps)
-        found = run(self.dynamics(), steps, store=store, progress=progress, group=1, chunk=1)
+        found = run(
+            self.dynamics(), self.recorded, store=store, progress=progress, group=1, chunk=1
+        )
         return TrainingRun(self, found)
+
+    @property
+    def recorded(self) -> Int[np.ndarray, "records"]:
+        """The steps to record, the last one always."""
+        return record_steps((*(self.record or (0,)), self.steps), self.steps)
 
 
 @dataclass(frozen=True)
@@ -336,5 +357,23 @@ class TrainingRun:
     @property
     def weights(self) -> Weights:
         """The weights at the end."""
-        found = self.recording.final.weights
-        return Weights(*(jnp.asarray(leaf[0], dtype=float) for leaf in found))
+        Q, w = (jnp.asarray(leaf[0], dtype=float) for leaf in self.recording.final.weights)
+        return Weights(Q[:, : self.how.heads], w[: self.how.heads])
+
+
+def train_together(
+    trainings: Sequence[Training],
+    *,
+    store: Store | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> list[TrainingRun]:
+    """Several runs on tasks of one size, side by side; only seeds, tasks, rates, heads differ."""
+    most = max(training.heads for training in trainings)
+    dynamics = jax.tree.map(
+        lambda *leaves: jnp.concatenate(leaves),
+        *(training.dynamics(most) for training in trainings),
+    )
+    found = run(dynamics, trainings[0].recorded, store=store, progress=progress)
+    return [
+        TrainingRun(training, found.select(np.array([i]))) for i, training in enumerate(trainings)
+    ]

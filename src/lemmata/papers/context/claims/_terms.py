@@ -1,0 +1,35 @@
+"""The paper's assumptions, and a short way to state a claim."""
+
+from typing import TYPE_CHECKING
+
+from lemmata.claims import Assumption, statements
+
+if TYPE_CHECKING:
+    from lemmata.papers.context.experiments.points import Point
+    from lemmata.papers.context.theory import Constants
+
+claim = statements("context")
+
+ROUNDING = 1e-12
+"""Of sums of a few dozen products, relative to their size."""
+
+UNIT = Assumption("unit tokens", "every token has norm 1 (Section 2)", frozenset({"not_unit"}))
+NOISE = Assumption("tau > 0", "labels are noisy (Section 2)", frozenset({"no_noise"}))
+FULL_RANK = Assumption(
+    "Assumption 2",
+    "every B_k has full row rank at the start",
+    frozenset({"no_full_rank", "zeta_unresolved", "singular"}),
+)
+ENOUGH_HEADS = Assumption("H >= N", "as many heads as examples", frozenset({"few_heads"}))
+DISTINCT_ROW = Assumption(
+    "Assumption 3",
+    "a coordinate tells all prompt tokens apart",
+    frozenset({"no_distinct_row", "repeated_token"}),
+)
+
+
+def constants(point: "Point") -> "Constants":
+    """The constants that bounds on a ball of radius alpha need; zeta_0 does not enter them."""
+    from lemmata.papers.context.setting import constants_of
+
+    return constants_of(point.task, point.plan.start, zeta=float("nan"))

@@ -1,0 +1,198 @@
+"""Random weights, two sets of them a case, and all that statements say about them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from lemmata.claims import Bench, Cases, Experiment
+from lemmata.papers.context.experiments.plans import gaussian_plans, plans
+from lemmata.tokens import Problem
+
+if TYPE_CHECKING:
+    from lemmata.papers.context.setting import Plan, Task, Weights
+
+DISTANCES = (1e-3, 0.1, 0.5)
+"""How far apart, in Frobenius norm, the two matrices Q_h of a case are."""
+
+SIZES_OF_W = (1.0, 0.1, 30.0)
+RATIOS = (1.0, 20.0, 0.1)
+"""gamma, case by case."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """Weights of one transformer, and the loss there.
+
+    Attributes:
+        Q, w: the weights, one matrix Q_h a head.
+        attention: s^h_k.
+        combined: A-hat.
+        gap: L - L*.
+        query_slope, value_slope: the gradient of the loss.
+    """
+
+    task: "Task"
+    Q: Float[np.ndarray, "H d d"]
+    w: Float[np.ndarray, "H K"]
+    attention: Float[np.ndarray, "N H K"]
+    combined: Float[np.ndarray, "N K"]
+    gap: float
+    query_slope: Float[np.ndarray, "H d d"]
+    value_slope: Float[np.ndarray, "H K"]
+
+    @cached_property
+    def delta(self) -> Float[np.ndarray, "N K"]:
+        """A-hat - A (33)."""
+        return self.combined - self.task.target
+
+    @cached_property
+    def B(self) -> Float[np.ndarray, "N H K"]:
+        """B_k for all k (13)."""
+        return np.einsum("ij,jhk->ihk", self.task.root, self.attention)
+
+    @property
+    def weighted(self) -> Float[np.ndarray, "N K"]:
+        """Z-bar delta_k for all k."""
+        return self.task.root @ self.delta
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Two sets of weights for one plan, and a ratio gamma of step sizes."""
+
+    plan: "Plan"
+    number: int
+    here: Parameters
+    there: Parameters
+    gamma: float
+
+    @property
+    def name(self) -> str:
+        """The plan's name, and which of its points this is."""
+        return f"{self.plan.name}, point {self.number}"
+
+    @property
+    def task(self) -> "Task":
+        """The plan's task."""
+        return self.plan.task
+
+    @property
+    def H(self) -> int:
+        """The number of heads."""
+        return self.plan.heads
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The plan's problems."""
+        return self.plan.problems
+
+    @cached_property
+    def alpha(self) -> float:
+        """The largest |alpha_{h,k}| of both."""
+        return float(max(np.abs(self.here.w).max(), np.abs(self.there.w).max())) / self.gamma
+
+    @cached_property
+    def target_norm(self) -> float:
+        """The spectral norm of A."""
+        return float(np.linalg.norm(self.task.target, 2))
+
+    @cached_property
+    def moved_Q(self) -> Float[np.ndarray, "H"]:
+        """||Q_h - Q'_h||_F."""
+        return np.linalg.norm(self.here.Q - self.there.Q, axis=(1, 2))
+
+    @cached_property
+    def moved_alpha(self) -> Float[np.ndarray, "H K"]:
+        """alpha - alpha'."""
+        return (self.here.w - self.there.w) / self.gamma
+
+    @property
+    def distance(self) -> float:
+        """||xi - xi'||."""
+        return float(np.sqrt(np.sum(self.moved_Q**2) + np.sum(self.moved_alpha**2)))
+
+    @property
+    def change_Q(self) -> Float[np.ndarray, "H d d"]:
+        """By how much the gradients in Q differ."""
+        return self.here.query_slope - self.there.query_slope
+
+    @property
+    def change_alpha(self) -> Float[np.ndarray, "H K"]:
+        """By how much the gradients in alpha differ."""
+        return self.gamma * (self.here.value_slope - self.there.value_slope)
+
+
+def _points(bench: Bench, chosen: "list[Plan]") -> Cases[Point]:
+    from lemmata.papers.context.setting import Weights, from_heads
+
+    rng = np.random.default_rng([bench.seed, 5])
+    pairs: list[tuple[Weights, Weights]] = []
+    for plan in chosen:
+        for distance, size in zip(DISTANCES, SIZES_OF_W, strict=True):
+            Q = rng.standard_normal((plan.heads, plan.task.d, plan.task.d)) / plan.task.norms.max()
+            w = size * rng.standard_normal((plan.heads, plan.task.K))
+            step = _directions(plan, rng)
+            other = w + distance * rng.standard_normal(w.shape)
+            pairs.append((from_heads(Q, w), from_heads(Q + distance * step, other)))
+    owners = [plan for plan in chosen for _ in DISTANCES]
+    here, there = (evaluate_points(owners, [pair[i] for pair in pairs]) for i in (0, 1))
+    return Cases(
+        tuple(
+            Point(plan, i % len(DISTANCES), one, other, RATIOS[i % len(RATIOS)])
+            for i, (plan, one, other) in enumerate(zip(owners, here, there, strict=True))
+        )
+    )
+
+
+def _directions(plan: "Plan", rng: np.random.Generator) -> Float[np.ndarray, "H d d"]:
+    """Unit matrices: for the first head the one that moves a logit difference most, then random."""
+    task = plan.task
+    steps = rng.standard_normal((plan.heads, task.d, task.d))
+    if task.N > 1:
+        steps[0] = np.outer(task.tokens[:, 0] - task.tokens[:, 1], task.tokens[:, -1])
+    return steps / np.linalg.norm(steps, axis=(1, 2), keepdims=True)
+
+
+def evaluate_points(owners: "list[Plan]", weights: "list[Weights]") -> list[Parameters]:
+    """Loss and gradient for all weights in one compiled call."""
+    import equinox as eqx
+
+    from lemmata.papers.context.setting import attention_of, evaluate, pad_systems, pad_weights
+
+    system = pad_systems([plan.task for plan in owners], [plan.heads for plan in owners])
+    found = eqx.filter_jit(eqx.filter_vmap(evaluate))(system, pad_weights(weights, system))
+    gaps, query_slopes, value_slopes = (np.asarray(leaf) for leaf in (found.gap, *found.gradient))
+    parameters = []
+    for i, (plan, own) in enumerate(zip(owners, weights, strict=True)):
+        d, H, K = plan.task.d, plan.heads, plan.task.K
+        Q, w = np.asarray(own.Q), np.asarray(own.w)
+        attention = attention_of(plan.task, Q)
+        parameters.append(
+            Parameters(
+                task=plan.task,
+                Q=Q.transpose(1, 0, 2),
+                w=w,
+                attention=attention,
+                combined=np.einsum("nhk,hk->nk", attention, w),
+                gap=float(gaps[i]),
+                query_slope=query_slopes[i, :d, :H, :d].transpose(1, 0, 2),
+                value_slope=value_slopes[i, :H, :K],
+            )
+        )
+    return parameters
+
+
+POINTS: Experiment[Cases[Point]] = Experiment(
+    "points",
+    "pairs of random weights for 13 tasks with unit tokens, three pairs a task",
+    lambda bench: _points(bench, plans(bench)),
+)
+
+GAUSSIAN_POINTS: Experiment[Cases[Point]] = Experiment(
+    "gaussian-points",
+    "pairs of random weights for 4 tasks with Gaussian tokens, three pairs a task",
+    lambda bench: _points(bench, gaussian_plans(bench)),
+)

@@ -1,0 +1,98 @@
+"""Labels drawn as (1) says, and what is known of them exactly."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from lemmata.claims import Bench, Cases, Experiment
+from lemmata.papers.context.experiments.plans import plans
+from lemmata.tokens import Problem
+
+if TYPE_CHECKING:
+    from lemmata.papers.context.setting import Law, Plan, Task
+
+DRAWS = 20_000
+MOST_PLANS = 5
+MOST_NUMBERS = 40_000_000
+"""Of one batch of noise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prompts:
+    """A plan, random weights for it, and a generator for labels.
+
+    Attributes:
+        combined: A-hat of random weights.
+        coefficients: a lambda of norm B.
+        seed: of everything drawn.
+    """
+
+    plan: "Plan"
+    combined: Float[np.ndarray, "N K"]
+    coefficients: Float[np.ndarray, "m"]
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """The plan's name."""
+        return self.plan.name
+
+    @property
+    def task(self) -> "Task":
+        """The plan's task."""
+        return self.plan.task
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The plan's problems."""
+        return self.plan.problems
+
+    @cached_property
+    def literal_labels(self) -> Float[np.ndarray, "draws K"]:
+        """y_k = lambda'(z_k + eps_k) for the fixed lambda, eps_k drawn entry by entry."""
+        rng = np.random.default_rng([self.seed, 1])
+        task = self.task
+        count = max(200, min(DRAWS, MOST_NUMBERS // (task.m * task.K)))
+        noise = rng.standard_normal((count, task.m, task.K)) * np.sqrt(task.tau)
+        return np.einsum("i,nik->nk", self.coefficients, task.representations + noise)
+
+    def losses(self, law: "Law") -> Float[np.ndarray, "draws"]:
+        """The loss inside (9), prompt by prompt."""
+        from lemmata.papers.context.setting import draw_labels
+
+        rng = np.random.default_rng([self.seed, 2])
+        labels = draw_labels(self.task, law, rng, DRAWS)
+        away = labels[:, : self.task.N] @ self.combined - labels
+        return np.sum(away**2, axis=1) / (2 * self.task.K)
+
+    def errors(self, law: "Law", combined: Float[np.ndarray, "N K"]) -> Float[np.ndarray, "draws"]:
+        """||y-hat - y*||^2 / K, prompt by prompt."""
+        from lemmata.papers.context.setting import draw_labels
+
+        rng = np.random.default_rng([self.seed, 3])
+        labels = draw_labels(self.task, law, rng, DRAWS)
+        away = labels[:, : self.task.N] @ (combined - self.task.target)
+        return np.sum(away**2, axis=1) / self.task.K
+
+
+def _prompts(bench: Bench) -> Cases[Prompts]:
+    from lemmata.papers.context.setting import attention_of
+
+    cases = []
+    for i, plan in enumerate(plans(bench)[:MOST_PLANS]):
+        rng = np.random.default_rng([bench.seed, 7, i])
+        w = rng.standard_normal((plan.heads, plan.task.K))
+        attention = attention_of(plan.task, np.asarray(plan.start.Q))
+        direction = rng.standard_normal(plan.task.m)
+        direction *= plan.largest_coefficient / np.linalg.norm(direction)
+        combined = np.einsum("nhk,hk->nk", attention, w)
+        cases.append(Prompts(plan, combined, direction, bench.seed + i))
+    return Cases(tuple(cases))
+
+
+PROMPTS: Experiment[Cases[Prompts]] = Experiment(
+    "prompts", "20,000 prompts for each of 5 tasks", _prompts
+)
