@@ -60,6 +60,8 @@ def along(
 ) -> Judgement:
     """Judge measured >= bound along recorded descents; NaN where the statement is silent."""
     rows = list(cases)
+    if not rows:
+        return _nothing(part)
     steps = rows[0].steps
     return at_least(
         part, *_sides(rows, measured, bound, len(steps)), steps=steps, names=_names(rows), **how
@@ -75,6 +77,8 @@ def each(
 ) -> Judgement:
     """Judge measured >= bound, one number or one row of numbers a case."""
     rows = list(cases)
+    if not rows:
+        return _nothing(part)
     left, right = _sides(rows, measured, bound, None)
     return at_least(part, left, right, steps=np.arange(left.shape[1]), names=_names(rows), **how)
 
@@ -100,6 +104,8 @@ def at_most(
         tolerance: the relative rounding error of the two sides.
     """
     rows = list(cases)
+    if not rows:
+        return _nothing(part)
 
     def ratio(row: Any) -> np.ndarray:
         left, right = (np.asarray(side(row), dtype=float) for side in (measured, bound))
@@ -135,9 +141,15 @@ def same(
 ) -> Judgement:
     """Judge left == right, one number or one row of numbers a case."""
     rows = list(cases)
+    if not rows:
+        return _nothing(part)
     one, other = _sides(rows, left, right, None)
     steps = np.arange(one.shape[1])
     return equal(part, one, other, steps=steps, names=_names(rows), tolerance=tolerance)
+
+
+def _nothing(part: str) -> Judgement:
+    return Judgement(part, Status.INAPPLICABLE, f"{part}: there is no case that it speaks of")
 
 
 def _names(rows: list[Any]) -> list[str]:

@@ -25,6 +25,8 @@ def mean_is(
             worst = float(np.asarray(away)[at])
             left, right = (float(np.broadcast_to(x, np.shape(away))[at]) for x in (mean, stated))
             place = {"dataset": name, "left": left, "right": right}
+    if not place:
+        return Judgement(part, Status.INAPPLICABLE, f"{part}: there is nothing to average")
     reason = (
         f"{part}: at most {worst:.2f} standard errors from what is stated, on {place['dataset']} "
         f"({place['left']:.5g} against {place['right']:.5g})"

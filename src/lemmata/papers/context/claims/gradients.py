@@ -485,3 +485,35 @@ def equation_84(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement]:
             tolerance=ROUNDING,
         ),
     ]
+
+
+@claim(
+    "own/smaller-parameters",
+    "Section 2, (10)",
+    "Descent on Q_h is descent on the N x d matrix V'Q_h with the preconditioner V'V: attention "
+    "depends on nothing else.",
+    assumes=(),
+    on=POINTS,
+    sharpened="without the preconditioner",
+)
+def own_smaller_parameters(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement]:
+    """V' times the gradient in Q_h, and V'V times the gradient in V'Q_h."""
+
+    def smaller(point: Point) -> np.ndarray:
+        task, at = point.task, point.here
+        slope = task.root @ at.weighted / task.K
+        mean = np.einsum("nhk,nk->hk", at.attention, slope)
+        logits = at.w * at.attention * (slope[:, None, :] - mean)
+        found = np.einsum("nhk,bk->hnb", logits, task.tokens)
+        gram = np.eye(task.N) if sharpened else task.prompt.T @ task.prompt
+        return np.einsum("nm,hmb->hnb", gram, found).ravel() / _query_scale(point)
+
+    def larger(point: Point) -> np.ndarray:
+        pulled = np.einsum("an,hab->hnb", point.task.prompt, point.here.query_slope)
+        return pulled.ravel() / _query_scale(point)
+
+    return [same(evidence, "change of V'Q_h", larger, smaller, ROUNDING)]
+
+
+def _query_scale(point: Point) -> float:
+    return max(1.0, float(np.abs(point.here.query_slope).max()))

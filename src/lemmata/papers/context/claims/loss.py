@@ -312,14 +312,14 @@ def equation_65(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement]:
     "||Z-bar||^2 / (2K) times ||A-hat - A||_F^2.",
     assumes=(NOISE,),
     on=POINTS,
-    sharpened="and above a tenth of the upper bound",
+    sharpened="and above 0.99 of the upper bound",
 )
 def equation_37(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement]:
     def share(point: Point) -> float:
         return 2 * point.task.K * point.here.gap / float(np.sum(point.here.delta**2))
 
     def below(point: Point) -> float:
-        return 0.1 * point.task.spectral**2 if sharpened else point.task.ridge
+        return 0.99 * point.task.spectral**2 if sharpened else point.task.ridge
 
     return [
         each(evidence, "below", share, below, baseline=0.0, tolerance=ROUNDING),

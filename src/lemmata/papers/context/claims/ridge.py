@@ -319,9 +319,9 @@ def section_32_noise(evidence: Cases[Sweep], sharpened: bool) -> Sequence[Judgem
     return [
         along(
             long,
-            "risk with m tau over that with N tau",
-            lambda s: np.where(s.lengths > s.task.m, s.risks(1.0) / s.risks(None), np.nan),
-            lambda s: np.full(len(s.lengths), 1.1 if sharpened else 1.0),
+            "risk with m tau against that with N tau",
+            lambda s: np.where(s.lengths > s.task.m, s.risks(1.0), np.nan),
+            lambda s: (1.1 if sharpened else 1.0) * s.risks(None),
             tolerance=1e-12,
         )
     ]
@@ -361,12 +361,15 @@ def own_ridge_level(evidence: Cases[Sweep], sharpened: bool) -> Sequence[Judgeme
     sharpened="by exactly the distance",
 )
 def own_best_is_worse(evidence: Cases[Sweep], sharpened: bool) -> Sequence[Judgement]:
+    def scale(sweep: Sweep) -> float:
+        return max(float(sweep.risks(1.0).max()), 1e-300)
+
     def excess(sweep: Sweep) -> np.ndarray:
-        return (sweep.risks(None) - sweep.risks(1.0)) / sweep.risks(1.0)
+        return (sweep.risks(None) - sweep.risks(1.0)) / scale(sweep)
 
     def distance(sweep: Sweep) -> np.ndarray:
         share = 1.0 if sharpened else sweep.task.K / (sweep.task.K - sweep.lengths)
-        return share * sweep.gaps / sweep.risks(1.0)
+        return share * sweep.gaps / scale(sweep)
 
     return [same(evidence, "excess risk over risk", excess, distance, ROUNDING * 10)]
 

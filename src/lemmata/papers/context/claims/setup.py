@@ -33,7 +33,7 @@ def equation_1(evidence: Cases[Prompts], sharpened: bool) -> Sequence[Judgement]
                 yield case.name, away, np.zeros(task.K)
             elif which == "variances":
                 yield case.name, away**2, np.full(task.K, variance)
-            else:
+            elif task.K > 1:
                 yield case.name, away[:, :-1] * away[:, 1:], np.zeros(task.K - 1)
 
     return [mean_is(which, rows(which)) for which in ("means", "variances", "covariances")]

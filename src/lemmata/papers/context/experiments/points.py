@@ -151,8 +151,9 @@ def _directions(plan: "Plan", rng: np.random.Generator) -> Float[np.ndarray, "H 
     """Unit matrices: for the first head the one that moves a logit difference most, then random."""
     task = plan.task
     steps = rng.standard_normal((plan.heads, task.d, task.d))
-    if task.N > 1:
-        steps[0] = np.outer(task.tokens[:, 0] - task.tokens[:, 1], task.tokens[:, -1])
+    apart = np.outer(task.tokens[:, 0] - task.tokens[:, min(1, task.N - 1)], task.tokens[:, -1])
+    if apart.any():
+        steps[0] = apart
     return steps / np.linalg.norm(steps, axis=(1, 2), keepdims=True)
 
 

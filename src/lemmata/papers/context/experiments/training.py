@@ -114,6 +114,8 @@ def _training(bench: Bench, tokens: str, heads: int, sample: int = 0) -> "Traini
 def _heads(bench: Bench) -> Cases[OneLayer]:
     from lemmata.papers.context.setting import train_together
 
+    if bench.instances is not None:
+        return Cases(())
     pairs = [(tokens, H) for tokens in ("unit", "Gaussian") for H in scale(bench).steps]
     trainings = [_training(bench, tokens, H) for tokens, H in pairs]
     progress = bench.track("one-layer training", sum(t.steps for t in trainings))
@@ -133,6 +135,8 @@ HEADS: Experiment[Cases[OneLayer]] = Experiment(
 
 
 def _sampled(bench: Bench) -> Cases[OneLayer]:
+    if bench.instances is not None:
+        return Cases(())
     size = scale(bench)
     training = _training(bench, "unit", size.chosen, size.sample)
     progress = bench.track("training on sampled prompts", training.steps)

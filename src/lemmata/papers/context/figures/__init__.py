@@ -1,5 +1,14 @@
-"""The paper's figures."""
+"""The paper's figures, and one of ours."""
 
 from lemmata.papers._paper import Figure
 
-FIGURES: tuple[Figure, ...] = ()
+_HERE = "lemmata.papers.context.figures"
+
+FIGURES = (
+    Figure("context/2a", "Losses of the one-layer transformer", f"{_HERE}._losses"),
+    Figure("context/2b", "Losses of a 4-layer transformer", f"{_HERE}._deep"),
+    Figure("context/3", "Ridge regression against the number of examples", f"{_HERE}._distance"),
+    Figure("context/4", "Heads of the one-layer transformer", f"{_HERE}._heads"),
+    Figure("context/5", "Heads of a 4-layer transformer", f"{_HERE}._deep_heads"),
+    Figure("context/guarantee", "What Theorem 1 gives away", f"{_HERE}._guarantee"),
+)

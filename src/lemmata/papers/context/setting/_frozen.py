@@ -88,8 +88,8 @@ class FrozenAttention:
         self, steps: Float[np.ndarray, "records"], rate: float
     ) -> Float[np.ndarray, "records"]:
         """log(L - L*) after t steps of size eta_w from w = 0, for any t."""
+        shrink = _log_factor(rate * self.sizes**2 / self.task.K)
         with np.errstate(divide="ignore"):
-            shrink = np.log(np.abs(1 - rate * self.sizes**2 / self.task.K))
             part = np.log(np.abs(self._parts))
         logs = 2 * (part + _times(steps[:, None, None], shrink))
         total = np.logaddexp.reduce(logs.reshape(len(steps), -1), axis=1)
@@ -100,16 +100,19 @@ class FrozenAttention:
         _, sigma, W = self._svd
         count = sigma.shape[1]
         scaled = rate * sigma**2 / self.task.K
-        with np.errstate(divide="ignore"):
-            shrink = np.log(np.abs(1 - scaled))
+        logs = _times(step, _log_factor(scaled))
         sign = np.where((scaled > 1) & (step % 2 == 1), -1.0, 1.0)
-        learned = np.where(
-            scaled > 1, 1 - sign * np.exp(step * shrink), -np.expm1(_times(step, shrink))
-        )
+        learned = np.where(scaled > 1, 1 - sign * np.exp(logs), -np.expm1(logs))
         solution = np.divide(
             learned * self._parts[:, :count], sigma, out=np.zeros_like(sigma), where=sigma > 0
         )
         return np.einsum("kjh,kj->hk", W[:, :count], solution)
+
+
+def _log_factor(scaled: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+    """log |1 - x|, exact also where x is far below the precision of 1 - x."""
+    with np.errstate(divide="ignore"):
+        return np.where(scaled < 1, np.log1p(-np.minimum(scaled, 1)), np.log(np.abs(scaled - 1)))
 
 
 def _times(steps: Float[np.ndarray, "..."] | float, logs: Float[np.ndarray, "..."]) -> np.ndarray:

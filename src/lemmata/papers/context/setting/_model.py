@@ -94,7 +94,7 @@ class Attention(NamedTuple):
 
     def combine(self, w: Float[Array, "H K"]) -> Float[Array, "N K"]:
         """A-hat, whose column k is sum_h w_{h,k} s^h_k (35)."""
-        return jnp.sum(self.powers * (w * self.scale), axis=1)
+        return jnp.sum(self.powers * (w * self.scale)[None], axis=1)
 
 
 class System(eqx.Module):
@@ -121,7 +121,7 @@ class System(eqx.Module):
         (d, heads, _), (N, K) = Q.shape, self.target.shape
         keyed = (self.tokens[:, :N].T @ Q.reshape(d, heads * d)).reshape(N * heads, d)
         logits = (keyed @ self.tokens).reshape(N, heads, K) + self.hidden[:, None, None]
-        powers = jnp.exp(logits - jnp.max(logits, axis=0))
+        powers = jnp.exp(logits - jnp.max(logits, axis=0, keepdims=True))
         return Attention(powers, 1 / jnp.sum(powers, axis=0))
 
     def error(self, combined: Float[Array, "N K"]) -> tuple[Float[Array, ""], Float[Array, "N K"]]:
@@ -141,9 +141,9 @@ class System(eqx.Module):
         N, heads, K = powers.shape
         d = self.tokens.shape[0]
         anchor = _at_most_attended(powers, slope)
-        relative = slope[:, None, :] - anchor
+        relative = slope[:, None, :] - anchor[None]
         mean = scale * jnp.sum(powers * relative, axis=0)
-        logits = (w * scale) * powers * (relative - mean)
+        logits = (w * scale)[None] * powers * (relative - mean[None])
         keyed = (logits.reshape(N * heads, K) @ self.tokens.T).reshape(N, heads * d)
         Q = (self.tokens[:, :N] @ keyed).reshape(d, heads, d)
         return Weights(Q, (mean + anchor) * self.heads[:, None])

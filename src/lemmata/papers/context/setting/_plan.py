@@ -21,7 +21,7 @@ class Plan:
         task: the task.
         heads: H.
         scale: beta, the standard deviation of the entries of Q at the start (Proposition 1).
-        seed: of Q at the start.
+        seed: of Q at the start; not that of the task, whose numbers Q would repeat.
         epsilon, delta: the error and the probability of Theorem 2.
         bound: B, the largest norm of lambda at inference (Assumption 4); sqrt(m) unless given.
     """
@@ -29,7 +29,7 @@ class Plan:
     task: Task
     heads: int
     scale: float = 1.0
-    seed: int = 0
+    seed: int = 1
     epsilon: float = 0.01
     delta: float = 0.1
     bound: float | None = None

@@ -9,6 +9,9 @@ from jaxtyping import Float
 from lemmata._errors import InputError
 from lemmata.papers.context.setting._task import Task
 
+FROM_PRIOR = 0.1
+"""The part of the proposals for the posterior that comes from the prior; it bounds the weights."""
+
 
 def ridge_coefficients(
     task: Task, labels: Float[np.ndarray, "... N"], regularizer: float
@@ -50,7 +53,9 @@ def posterior_mean(
     """E[lambda | y] for standard normal lambda, whose noise tau ||lambda||^2 depends on lambda.
 
     The mean is not linear in the labels, so no one-layer transformer predicts it. Proposals come
-    from the posterior with noise of the fixed variance m tau; weights are kept as logarithms.
+    from the posterior with noise of the fixed variance m tau, whose tails are lighter than those of
+    the true one, and a tenth of them from the prior: otherwise the weights have no variance. They
+    are kept as logarithms.
     """
     if task.tau == 0:
         raise InputError("without noise the posterior is no density; use tau > 0")
@@ -58,11 +63,14 @@ def posterior_mean(
     factor = np.linalg.cholesky(precision)
     centre = np.linalg.solve(precision, task.Z @ labels / task.ridge)
     xi = rng.standard_normal((samples, task.m))
-    drawn = centre + np.linalg.solve(factor.T, xi.T).T
+    near = centre + np.linalg.solve(factor.T, xi.T).T
+    drawn = np.where(rng.random((samples, 1)) < FROM_PRIOR, xi, near)
     norms = np.sum(drawn**2, axis=1)
     residual = np.sum((labels - drawn @ task.Z) ** 2, axis=1)
     log_density = -residual / (2 * task.tau * norms) - task.N / 2 * np.log(norms) - norms / 2
-    log_weight = log_density + np.sum(xi**2, axis=1) / 2
+    whitened = np.sum(((drawn - centre) @ factor) ** 2, axis=1)
+    log_near = math.log1p(-FROM_PRIOR) + np.sum(np.log(np.diag(factor))) - whitened / 2
+    log_weight = log_density - np.logaddexp(log_near, math.log(FROM_PRIOR) - norms / 2)
     log_weight -= np.logaddexp.reduce(log_weight)
     weight = np.exp(log_weight)
     return Posterior(weight @ drawn, math.exp(-float(np.logaddexp.reduce(2 * log_weight))))

@@ -14,6 +14,9 @@ from lemmata.tokens import Problem
 UNIT = 1e-9
 """How far the norm of a unit token may be from 1."""
 
+RANK = 1e-14
+"""Singular values below this part of the largest count as zero."""
+
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -89,8 +92,9 @@ class Task:
 
     @cached_property
     def _svd(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Z = U diag(sizes) W', with U and W orthogonal."""
-        return np.linalg.svd(self.Z)
+        """Z = U diag(sizes) W', with U and W orthogonal; what is rounding error in sizes is 0."""
+        U, sizes, W = np.linalg.svd(self.Z)
+        return U, np.where(sizes > RANK * sizes[0], sizes, 0.0), W
 
     @property
     def sizes(self) -> Float[np.ndarray, "min_m_N"]:
@@ -164,13 +168,13 @@ class Task:
         np.divide(regularizer**2 + self.ridge * squares, total**2, out=weight, where=total > 0)
         return weight @ self._query_parts
 
-    def gap(self, combined: Float[np.ndarray, "... N K"]) -> Float[np.ndarray, "..."]:
+    def gap(self, combined: Float[np.ndarray, "... N K"]) -> Float[np.ndarray, "..."] | float:
         """L - L* at A-hat, which is ||Z-bar (A-hat - A)||_F^2 / (2K) (Lemma 5)."""
         away = combined - self.target
         fitted = np.sum((self.Z @ away) ** 2, axis=(-2, -1))
         return (fitted + self.ridge * np.sum(away**2, axis=(-2, -1))) / (2 * self.K)
 
-    def loss(self, combined: Float[np.ndarray, "... N K"]) -> Float[np.ndarray, "..."]:
+    def loss(self, combined: Float[np.ndarray, "... N K"]) -> Float[np.ndarray, "..."] | float:
         """The population loss (9) at A-hat, for coefficients with E lambda lambda' = I."""
         return self.gap(combined) + self.minimum
 

@@ -104,16 +104,17 @@ class Descent(AbstractDynamics[DescentState]):
         )
 
     def measure(self, state: DescentState) -> dict[str, Float[Array, "..."]]:
-        N, K = self.system.target.shape
+        K = self.system.target.shape[1]
         attention = self.system.attention(state.weights.Q)
         away = attention.combine(state.weights.w) - self.system.target
         scores = self._scores(attention)
         moved = scores - self._scores(self.system.attention(self.start.Q))
         change = state.weights.Q - self.start.Q
-        known = jnp.arange(K) < self.system.count
-        padding = jnp.where(self.system.hidden == 0, 0.0, 1e6)
-        squares = jnp.einsum("nhk,mhk->knm", scores, scores) + padding * jnp.eye(N)[None]
-        least = jnp.linalg.eigvalsh(squares)[:, 0]
+        known = jnp.arange(K, dtype=self.system.count.dtype) < self.system.count
+        squares = jnp.einsum("nhk,mhk->knm", scores, scores)
+        padding = jnp.diag(jnp.where(self.system.hidden == 0, 0.0, 1.0))
+        above = jnp.trace(squares, axis1=1, axis2=2)[:, None, None]
+        least = jnp.linalg.eigvalsh(squares + above * padding[None])[:, 0]
         return {
             "gap": state.gap,
             "excess": state.excess,
@@ -271,7 +272,7 @@ class Training:
         steps, record: how many steps, and which to record.
         sample, batch: train on batches from so many prompts; 0 for the population loss.
         frozen: keep Q where it starts.
-        seed: the first weights, and the sample.
+        seed: the first weights, and the sample; not that of the task, whose numbers Q would repeat.
         law: of the prompts out of domain; N(1, 4 I) unless given.
     """
 
@@ -283,7 +284,7 @@ class Training:
     sample: int = 0
     batch: int = 256
     frozen: bool = False
-    seed: int = 0
+    seed: int = 1
     law: Law | None = None
 
     def dynamics(self, heads: int | None = None) -> AdamTraining:
@@ -307,9 +308,7 @@ class Training:
         return jax.tree.map(
             lambda leaf: leaf[None],
             AdamTraining(
-                system=eqx.tree_at(
-                    lambda s: s.heads, system, jnp.pad(system.heads, (0, padding))
-                ),
+                system=eqx.tree_at(lambda s: s.heads, system, jnp.pad(system.heads, (0, padding))),
                 start=Weights(
                     jnp.pad(start.Q, ((0, 0), (0, padding), (0, 0))).astype(single),
                     jnp.pad(start.w, ((0, padding), (0, 0))).astype(single),
