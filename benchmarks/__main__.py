@@ -6,7 +6,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import checking, mechanics, selection, solvers, training
+from benchmarks import checking, context, mechanics, selection, solvers, training
 from benchmarks._rows import Row
 from lemmata.papers.convergence.setting import Realizable, Samples, generate
 
@@ -29,13 +29,15 @@ def main() -> None:
         mechanics.large_program(options.seed),
         *mechanics.scaling(options.seed),
         *selection.training_step(options.seed),
+        *context.training_step(options.seed),
+        context.side_by_side(options.seed),
     ]
     console = Console()
     console.width = max(console.width, 132)
     console.print(_table(rows))
     console.print(
         "First the convergence paper: Algorithm 1, |V| = 20, 900 + 900 steps, every step recorded; "
-        "then the mechanics paper, then the selection paper. Cold includes compiling.\n"
+        "then the mechanics, the selection and the in-context paper. Cold includes compiling.\n"
         f"After 900 + {training.CHECK_STEPS} steps W_kq of Lemmata and of the NumPy loops differ "
         f"by at most {training.disagreement(datasets[0]):.1e}."
     )

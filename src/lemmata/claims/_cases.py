@@ -108,7 +108,7 @@ def at_most(
         return _nothing(part)
 
     def ratio(row: Any) -> np.ndarray:
-        left, right = (np.asarray(side(row), dtype=float) for side in (measured, bound))
+        left, right = (np.atleast_1d(np.asarray(side(row), float)) for side in (measured, bound))
         silent = (left == 0) & (right == 0)
         with np.errstate(divide="ignore"):
             return -np.divide(left, right, out=np.full(silent.shape, np.nan), where=~silent)

@@ -24,7 +24,8 @@ Setting = Annotated[str, typer.Option(help="The paper whose setting to use.")]
 DataFile = Annotated[
     Path,
     typer.Argument(
-        metavar="FILE", help="Tokens: .txt, .jsonl or .json; in the selection setting plans: .json."
+        metavar="FILE",
+        help="Tokens: .txt, .jsonl or .json; in the selection and context settings plans: .json.",
     ),
 ]
 Embeddings = Annotated[
@@ -141,7 +142,7 @@ def train(
         str | None,
         typer.Option(
             help="ngd (the default), gd; mechanics: block, factored, flow, path; convergence: "
-            "joint; selection: gd (the default), sgd, adam."
+            "joint; selection: gd (the default), sgd, adam; context: gd (the default), adam."
         ),
     ] = None,
     lr: Rate = None,

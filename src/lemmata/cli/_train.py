@@ -24,12 +24,17 @@ COLUMNS = {
     "missed": "attention missed",
     "cosine_V": "cosine of V",
     "cosine_W": "cosine of W",
+    "gap": "loss - L*",
+    "guarantee": "at most (18)",
+    "in_domain": "error in domain",
+    "out_of_domain": "out of domain",
+    "moved_Q": "Q moved by",
 }
 """What a setting may record; it is shown in this order."""
 
 MOST_PROBLEMS = 12
 
-FEW_COLUMNS = 6
+FEW_COLUMNS = 5
 """So many leave room for nine digits."""
 
 

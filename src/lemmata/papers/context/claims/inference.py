@@ -47,7 +47,7 @@ def theorem_2(evidence: Cases[Promise], sharpened: bool) -> Sequence[Judgement]:
         judged,
         fact(
             "looseness",
-            min(factors) >= 1,
+            bool(min(factors) >= 1),
             f"T is {min(factors):.3g} to {max(factors):.3g} times what is really needed; the worst "
             f"prompt at T has the error {worst:.1g} (descent itself ran to T on {count} of "
             f"{len(evidence)} tasks, the exact frozen curve on the others)",

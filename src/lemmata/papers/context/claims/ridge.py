@@ -104,7 +104,7 @@ def _coefficients(point: Point) -> np.ndarray:
 def _determined(evidence: Cases[Point]) -> Cases[Point]:
     def full(point: Point) -> bool:
         sizes = point.task.sizes
-        return point.task.m <= point.task.N and sizes[-1] > 1e-9 * sizes[0]
+        return point.task.m <= point.task.N and bool(sizes[-1] > 1e-9 * sizes[0])
 
     return evidence.select([i for i, p in enumerate(evidence) if full(p)])
 
@@ -392,7 +392,7 @@ def own_peaks(evidence: Cases[Sweep], sharpened: bool) -> Sequence[Judgement]:
         if not (below.any() and above.any()):
             return [_no_length("the lengths are on one side of m")]
         peaks = peak(sweep, below), peak(sweep, above)
-        inside = sweep.lengths[0] < peaks[0] and peaks[1] < sweep.lengths[-1]
+        inside = bool(sweep.lengths[0] < peaks[0] and peaks[1] < sweep.lengths[-1])
         found.append((sweep.name, peaks, inside != sharpened))
     places = ", ".join(f"N = {low} and {high}" for _, (low, high), _ in found)
     return [fact("peaks", all(good for *_, good in found), f"peaks at {places}")]

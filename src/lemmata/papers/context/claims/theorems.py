@@ -56,7 +56,7 @@ def _looseness(evidence: Cases[Run]) -> Judgement:
     low, high = min(factors), max(factors)
     return fact(
         "looseness",
-        low >= 1,
+        bool(low >= 1),
         f"over the whole run the gap fell {low:.3g} to {high:.4g} times as fast as guaranteed",
         margin=low - 1,
     )

@@ -76,7 +76,7 @@ class Promise:
     @property
     def trained(self) -> bool:
         """Whether descent itself was run to T."""
-        return self.needed <= self.run.steps[-1]
+        return self.needed <= int(self.run.steps[-1])
 
     def combined(self, step: float) -> Float[np.ndarray, "N K"]:
         """A-hat after so many steps with attention as at the start."""

@@ -1,7 +1,10 @@
 """What is trained: the task, the transformer, its exact loss, and what it comes down to."""
 
+from lemmata.papers.context.setting._analysis import analyze as analyze
 from lemmata.papers.context.setting._constants import constants_of as constants_of
 from lemmata.papers.context.setting._constants import exact_zeta as exact_zeta
+from lemmata.papers.context.setting._desk import TrainingRequest as TrainingRequest
+from lemmata.papers.context.setting._desk import train as train
 from lemmata.papers.context.setting._frozen import FrozenAttention as FrozenAttention
 from lemmata.papers.context.setting._frozen import attention_of as attention_of
 from lemmata.papers.context.setting._frozen import exact_eigenvalue as exact_eigenvalue
@@ -27,6 +30,7 @@ from lemmata.papers.context.setting._model import pad_systems as pad_systems
 from lemmata.papers.context.setting._model import pad_weights as pad_weights
 from lemmata.papers.context.setting._model import system_of as system_of
 from lemmata.papers.context.setting._plan import Plan as Plan
+from lemmata.papers.context.setting._plan_file import read as read
 from lemmata.papers.context.setting._predictors import Posterior as Posterior
 from lemmata.papers.context.setting._predictors import gap_to_best as gap_to_best
 from lemmata.papers.context.setting._predictors import posterior_mean as posterior_mean
@@ -40,3 +44,5 @@ from lemmata.papers.context.setting._training import Descent as Descent
 from lemmata.papers.context.setting._training import Training as Training
 from lemmata.papers.context.setting._training import TrainingRun as TrainingRun
 from lemmata.papers.context.setting._training import descend as descend
+from lemmata.papers.context.setting._training import train_together as train_together
+from lemmata.papers.context.setting._words import describe as describe

@@ -48,7 +48,7 @@ class FrozenAttention:
     def _svd(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """B_k = U diag(sigma) W' for every token k."""
         B = np.einsum("ij,jhk->kih", self.task.root, self.attention)
-        return np.linalg.svd(B, full_matrices=True)
+        return np.linalg.svd(B, full_matrices=B.shape[2] < self.task.N)
 
     @property
     def sizes(self) -> Float[np.ndarray, "K N"]:
@@ -133,27 +133,42 @@ def exact_eigenvalue(task: Task, Q: Float[np.ndarray, "d H d"], k: int) -> tuple
     If the most digits do not tell the least eigenvalue from zero, zero is returned for it.
     """
     largest = mpmath.mpf(0)
+    logits, exponent = _exact_logits(task, Q, k)
     for digits in DIGITS:
         with mpmath.workdps(digits):
-            values = mpmath.eigsy(_precise_square(task, Q, k), eigvals_only=True)
+            values = mpmath.eigsy(_precise_square(task, logits, exponent), eigvals_only=True)
             least, largest = values[0], values[task.N - 1]
             if least > largest * mpmath.mpf(10) ** (-digits // 2):
                 return +least, +largest
     return mpmath.mpf(0), largest
 
 
-def _precise_square(task: Task, Q: Float[np.ndarray, "d H d"], k: int) -> Any:
+def _exact_logits(task: Task, Q: Float[np.ndarray, "d H d"], k: int) -> tuple[list[list[int]], int]:
+    """V'Q_h v_k exactly, one row a head: whole numbers, and the power of two they come with."""
+    (V, of_V), (heads, of_Q), (token, of_token) = map(
+        _in_whole_numbers, (task.prompt, Q.transpose(1, 0, 2), task.tokens[:, k])
+    )
+    return [(V.T @ (head @ token)).tolist() for head in heads], of_V + of_Q + of_token
+
+
+def _in_whole_numbers(array: Float[np.ndarray, "..."]) -> tuple[np.ndarray, int]:
+    """Python integers and an e with array = integers * 2^e, exactly."""
+    mantissa, exponent = np.frexp(array)
+    least = int(np.min(exponent, where=mantissa != 0, initial=exponent.max()))
+    shift = np.where(mantissa != 0, exponent - least, 0).astype(object)
+    return (mantissa * 2.0**53).astype(np.int64).astype(object) << shift, least - 53
+
+
+def _precise_square(task: Task, logits: list[list[int]], exponent: int) -> Any:
     """L'C_k C_k'L with Z'Z + m tau I = L L', which has the eigenvalues of B_k B_k'.
 
     A Cholesky factor does for the square root Z-bar.
     """
-    to_mp = np.vectorize(mpmath.mpf, otypes=[object])
-    V, S, Z = to_mp(task.prompt), to_mp(task.tokens[:, k]), to_mp(task.Z)
+    Z = np.vectorize(mpmath.mpf, otypes=[object])(task.Z)
     columns = []
-    for h in range(Q.shape[1]):
-        logits = V.T @ (to_mp(Q[:, h, :]) @ S)
-        top = max(logits)
-        powers = [mpmath.exp(x - top) for x in logits]
+    for head in logits:
+        top = max(head)
+        powers = [mpmath.exp(mpmath.ldexp(mpmath.mpf(x - top), exponent)) for x in head]
         total = mpmath.fsum(powers)
         columns.append([p / total for p in powers])
     C = mpmath.matrix(columns).T

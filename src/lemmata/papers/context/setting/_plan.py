@@ -99,10 +99,10 @@ class Plan:
         if self.heads < self.task.N:
             message = f"H = {self.heads} heads are fewer than N = {self.task.N} examples"
             found.append(Problem("few_heads", self.name, message))
-        if self.heads < self.task.N or any(p.code == "repeated_token" for p in found):
+        if self.heads < self.task.N or {"repeated_token", "singular"} & {p.code for p in found}:
             message = "zeta_0 = 0: some B_k does not have full row rank"
             found.append(Problem("no_full_rank", self.name, message))
         elif not self.frozen.resolved:
-            message = f"zeta_0 is about {self.frozen.zeta:.1g}, which float64 cannot tell from zero"
+            message = "zeta_0 is so small that float64 cannot tell it from zero"
             found.append(Problem("zeta_unresolved", self.name, message))
         return tuple(found)

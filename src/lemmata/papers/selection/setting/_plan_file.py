@@ -5,10 +5,7 @@ else a plan may say is in ``KEYS``; what its ``training`` may say, in ``TRAINING
 are a list of rows, one row a position.
 """
 
-import json
-import math
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +13,16 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError
+from lemmata.papers._plans import (
+    Entry,
+    check_keys,
+    check_size,
+    choice,
+    made_at,
+    number,
+    read_entries,
+    whole,
+)
 from lemmata.papers.selection.setting._encodings import check_threshold
 from lemmata.papers.selection.setting._plan import (
     OnlineChoices,
@@ -34,8 +41,6 @@ TRAINING_KEYS = tuple(choice.name for choice in fields(OnlineChoices) if choice.
 CHOICES = {"encodings": ("stochastic", "fixed"), "x_query": ("zero", "fixed", "random")}
 
 MOST = {"samples": 1_000_000, "change": 2**62, "seed": 2**32 - 1}
-MOST_PLANS = 1_000
-LONGEST_NAME = 80
 
 LARGEST = 100_000
 """The largest T, q or d: more is a slip of the pen."""
@@ -51,70 +56,21 @@ SHAPE = 'expected {"T": ..., "q": ..., "d": ...}, or {"plans": [...]} of such ob
 
 def read(file: Path, embeddings: Path | None = None) -> list[Plan]:
     """The plans of a file, with encodings from a file of their own if given."""
-    entries = _entries(_parse(file), str(file))
-    rows = None if embeddings is None else (read_embeddings(embeddings), str(embeddings))
-    plans = []
-    for i, entry in enumerate(entries):
-        many = len(entries) > 1
-        plans.append(_plan(entry, f"{file}, plan {i}" if many else str(file), i if many else None))
-        if rows is not None:
-            plans[i] = _encoded(plans[i], *rows)
-    names = [plan.name for plan in plans]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"{file}: two plans are called '{name}'; give each a name of its own")
-    return plans
+    entries = read_entries(file, setting="selection", shape=SHAPE, keys=KEYS)
+    plans = [_plan(entry) for entry in entries]
+    if embeddings is None:
+        return plans
+    rows = read_embeddings(embeddings)
+    return [_encoded(plan, rows, str(embeddings)) for plan in plans]
 
 
-def _parse(file: Path) -> Any:
-    if file.suffix != ".json":
-        raise InputError(
-            f"{file}: unknown format '{file.suffix}'; the selection setting reads plans from "
-            f".json: {SHAPE}"
-        )
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not UTF-8 text (byte {error.start})") from error
-    if not text.strip():
-        raise InputError(f"{file}: the file is empty; {SHAPE}")
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{file}: not valid JSON ({error})") from error
-
-
-def _entries(document: Any, where: str) -> list[Any]:
-    if not isinstance(document, dict):
-        raise InputError(f"{where}: {SHAPE}")
-    if "plans" not in document:
-        return [document]
-    entries = document["plans"]
-    if not isinstance(entries, list) or not entries:
-        raise InputError(f'{where}: "plans" must be a list with at least one plan')
-    if len(document) > 1:
-        other = next(key for key in document if key != "plans")
-        raise InputError(f'{where}: {other!r} stands beside "plans"; it belongs into each plan')
-    if len(entries) > MOST_PLANS:
-        raise InputError(
-            f"{where}: {len(entries):,} plans (at most {MOST_PLANS:,}); split the file"
-        )
-    return entries
-
-
-def _plan(entry: Any, where: str, index: int | None) -> Plan:
-    if not isinstance(entry, dict):
-        raise InputError(f"{where}: {SHAPE}")
-    _check_keys(entry, KEYS, where)
-    said = {key: value for key, value in entry.items() if value is not None}
-    task = _task(said, where)
-    name = _name(said.get("name", "plan" if index is None else f"plan {index}"), where)
-    eta = _number(said["eta"], "eta", where) if "eta" in said else None
-    eps = _number(said.get("eps", largest_epsilon(task) / 2), "eps", where)
-    d_e = _whole(said["d_e"], "d_e", where) if "d_e" in said else None
-    threshold = _number(said.get("threshold", 1.0), "threshold", where, zero=True)
+def _plan(entry: Entry) -> Plan:
+    said, where = entry.said, entry.where
+    task = _task(entry)
+    eta = number(said["eta"], "eta", where) if "eta" in said else None
+    eps = number(said.get("eps", largest_epsilon(task) / 2), "eps", where)
+    d_e = whole(said["d_e"], "d_e", where) if "d_e" in said else None
+    threshold = number(said.get("threshold", 1.0), "threshold", where, zero=True)
     if "threshold" in said and (d_e is None or "encodings" in said):
         raise InputError(
             f'{where}: "threshold" is for random encodings, which need "d_e" and no "encodings"'
@@ -123,10 +79,10 @@ def _plan(entry: Any, where: str, index: int | None) -> Plan:
     if d_e is not None:
         _check_dimensions(task.q, d_e, where)
     if d_e is not None and "encodings" not in said:
-        _at(where, check_threshold, d_e, task.T, threshold)
+        made_at(where, check_threshold, d_e, task.T, threshold)
     training = _training(said.get("training", {}), eta, task.d, d_e, where)
     rate = _usual_rate(task, d_e) if eta is None else eta
-    plan = Plan(name, task, rate, eps, d_e, threshold, training=training)
+    plan = Plan(entry.name, task, rate, eps, d_e, threshold, training=training)
     if "encodings" not in said:
         return plan
     return _encoded(plan, as_matrix(said["encodings"], f"{where}, encodings"), where)
@@ -185,13 +141,13 @@ def _check_rows(rows: Rows, where: str) -> None:
             )
 
 
-def _task(entry: dict[str, Any], where: str) -> Task:
-    for key in ("T", "q", "d"):
-        if key not in entry:
-            raise InputError(f'{where}: "{key}" is missing; {SHAPE}')
-    task = _at(where, Task, *(_whole(entry[key], key, where) for key in ("T", "q", "d")))
-    if task.q == task.T:
-        raise InputError(f"{where}: q = T = {task.T} leaves no position to ignore; choose q < T")
+def _task(entry: Entry) -> Task:
+    where = entry.where
+    sizes = [entry.require(key, SHAPE) for key in ("T", "q", "d")]
+    T, q, d = (whole(size, key, where) for size, key in zip(sizes, ("T", "q", "d"), strict=True))
+    task = made_at(where, Task, T, q, d)
+    if q == T:
+        raise InputError(f"{where}: q = T = {T} leaves no position to ignore; choose q < T")
     _check_size(task, None, where)
     return task
 
@@ -200,26 +156,19 @@ def _training(entry: Any, eta: float | None, d: int, d_e: int | None, where: str
     where = f"{where}, training"
     if not isinstance(entry, dict):
         raise InputError(f'{where}: expected an object such as {{"samples": 256}}')
-    _check_keys(entry, TRAINING_KEYS, where)
+    check_keys(entry, TRAINING_KEYS, where)
     found: dict[str, Any] = {"rate": eta}
     for key, value in entry.items():
         if key in CHOICES:
-            found[key] = _choice(value, key, where)
+            found[key] = choice(value, key, where, CHOICES[key])
         elif key == "tests":
             found[key] = _tests(value, d, d_e, where)
         elif key in ("initial", "later_rate"):
-            found[key] = _number(value, key, where, zero=True)
+            found[key] = number(value, key, where, zero=True)
         else:
-            found[key] = _whole(value, key, where, zero=key in ("seed", "change"))
-            if found[key] > MOST[key]:
-                raise InputError(f"{where}: {key} = {value:,} is too large (at most {MOST[key]:,})")
+            found[key] = whole(value, key, where, zero=key in ("seed", "change"))
+            check_size(found[key], key, where, MOST[key])
     return OnlineChoices(**found)
-
-
-def _choice(value: Any, key: str, where: str) -> str:
-    if value not in CHOICES[key]:
-        raise InputError(f"{where}: {key} is one of {', '.join(CHOICES[key])}; got {value!r}")
-    return value
 
 
 def _tests(value: Any, d: int, d_e: int | None, where: str) -> tuple[tuple[int, int], ...]:
@@ -227,14 +176,13 @@ def _tests(value: Any, d: int, d_e: int | None, where: str) -> tuple[tuple[int, 
         raise InputError(f"{where}: tests is a list of pairs [T, q]; got {str(value)[:80]}")
     for T, q in value:
         place = f"{where}, test {[T, q]}"
-        _check_size(_task({"T": T, "q": q, "d": d}, place), d_e, place)
+        _check_size(_task(Entry({"T": T, "q": q, "d": d}, place, "test")), d_e, place)
     return tuple((T, q) for T, q in value)
 
 
 def _check_size(task: Task, d_e: int | None, where: str) -> None:
     for name, value in (("T", task.T), ("d", task.d), ("d_e", d_e or 0)):
-        if value > LARGEST:
-            raise InputError(f"{where}: {name} = {value:,} is too large (at most {LARGEST:,})")
+        check_size(value, name, where, LARGEST)
     if d_e is not None and task.T > LONGEST_ENCODED:
         raise InputError(
             f"{where}: T = {task.T:,} is too large to measure encodings (at most "
@@ -245,45 +193,3 @@ def _check_size(task: Task, d_e: int | None, where: str) -> None:
             f"{where}: encodings with T d_e = {task.T * d_e:,} entries are too large (at most "
             f"{MOST_ENTRIES:,})"
         )
-
-
-def _check_keys(entry: dict[str, Any], known: tuple[str, ...], where: str) -> None:
-    for key in entry:
-        if key not in known:
-            close = get_close_matches(key, known, n=1, cutoff=0.5)
-            hint = f"did you mean '{close[0]}'? " if close else ""
-            raise InputError(f"{where}: unknown key '{key}'; {hint}(known: {', '.join(known)})")
-
-
-def _name(value: Any, where: str) -> str:
-    if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise InputError(f"{where}: name must be a text that can be printed; got {value!r}")
-    if len(value) > LONGEST_NAME:
-        raise InputError(f"{where}: the name is longer than {LONGEST_NAME} characters")
-    return value
-
-
-def _whole(value: Any, name: str, where: str, *, zero: bool = False) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < (0 if zero else 1):
-        kind = "whole number that is not negative" if zero else "positive whole number"
-        raise InputError(f"{where}: {name} must be a {kind}; got {str(value)[:40]}")
-    return value
-
-
-def _number(value: Any, name: str, where: str, *, zero: bool = False) -> float:
-    try:
-        number = math.nan if isinstance(value, bool | str) else float(value)
-    except (TypeError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
-        kind = "number that is not negative" if zero else "positive number"
-        raise InputError(f"{where}: {name} must be a {kind}; got {str(value)[:40]}")
-    return number
-
-
-def _at(where: str, make: Any, *values: Any) -> Any:
-    """Make something, and say where if it cannot be made."""
-    try:
-        return make(*values)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from error
