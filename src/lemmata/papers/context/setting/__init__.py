@@ -3,6 +3,7 @@
 from lemmata.papers.context.setting._analysis import analyze as analyze
 from lemmata.papers.context.setting._constants import constants_of as constants_of
 from lemmata.papers.context.setting._constants import exact_zeta as exact_zeta
+from lemmata.papers.context.setting._deep import DeepTraining as DeepTraining
 from lemmata.papers.context.setting._desk import TrainingRequest as TrainingRequest
 from lemmata.papers.context.setting._desk import train as train
 from lemmata.papers.context.setting._frozen import FrozenAttention as FrozenAttention

@@ -1,0 +1,331 @@
+"""The four-layer transformer: its network, training, claims and figures."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array
+
+from lemmata._errors import InputError
+from lemmata.claims import Bench, Cases, Status, Verdict, check, claims_of
+from lemmata.drawing import COLUMN_WIDTH, TEXT_WIDTH
+from lemmata.papers.context.claims import deep as claims
+from lemmata.papers.context.experiments import deep as experiments
+from lemmata.papers.context.experiments.deep import DEEP, HEADS, Heads
+from lemmata.papers.context.figures import _deep, _deep_heads
+from lemmata.papers.context.setting import Plan, draw_task
+from lemmata.papers.context.setting._deep import DeepDynamics, DeepRun, DeepTraining
+from lemmata.report import plain
+from lemmata.training import Recording, fold, stream, words
+
+CLAIMS = {claim.name.removeprefix("context/"): claim for claim in claims_of([claims])}
+TINY = DeepTraining(
+    draw_task(3, 7, 4, 2, 0.1, seed=1), d_model=6, d_ff=5, heads=2, layers=3, batch=4, rate=0.01
+)
+
+
+@pytest.fixture(scope="module")
+def tiny() -> DeepDynamics:
+    """One instance in float64, no array as it starts, so that norms do something too."""
+    rng = np.random.default_rng(0)
+    single = jax.tree.map(
+        lambda leaf: leaf[0].astype(float) if eqx.is_inexact_array(leaf) else leaf[0],
+        TINY.dynamics(),
+    )
+    start = jax.tree.map(
+        lambda leaf: leaf + jnp.asarray(0.3 * rng.standard_normal(leaf.shape)), single.start
+    )
+    return eqx.tree_at(lambda one: one.start, single, start)
+
+
+@pytest.fixture(scope="module")
+def predict(tiny: DeepDynamics) -> Callable[..., np.ndarray]:
+    """Predictions for two hundred prompts, with any tokens."""
+
+    def found(tokens: Array, labels: Array) -> Array:
+        return eqx.tree_at(lambda one: one.tokens, tiny, tokens).predict(tiny.start, labels)
+
+    compiled = jax.jit(found)
+    return lambda *inputs: np.asarray(compiled(*map(jnp.asarray, inputs)))
+
+
+def normalized(x: np.ndarray, scale: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    centred = x - x.mean(axis=1, keepdims=True)
+    return centred / np.sqrt(x.var(axis=1, keepdims=True) + 1e-5) * scale + shift
+
+
+def by_hand(tiny: DeepDynamics, row: np.ndarray) -> np.ndarray:
+    """One prompt through the network: one layer and one head at a time."""
+    net, tokens, heads = jax.tree.map(np.asarray, tiny.start), np.asarray(tiny.tokens), TINY.heads
+    shown = np.where(np.arange(len(row)) < TINY.task.N, row, 0.0)
+    x = np.vstack([tokens, shown]).T @ net.embed.weight.T + net.embed.bias
+    layers = net.layers
+    for i in range(len(layers.widen.weight)):
+        parts = layers.attention
+        q, k, v = (
+            x @ part.weight[i].T for part in (parts.query_proj, parts.key_proj, parts.value_proj)
+        )
+        size = x.shape[1] // heads
+        attended = np.zeros_like(x)
+        for h in range(heads):
+            own = slice(h * size, (h + 1) * size)
+            powers = np.exp(q[:, own] @ k[:, own].T / np.sqrt(size))
+            attended[:, own] = powers @ v[:, own] / powers.sum(axis=1, keepdims=True)
+        x = x + attended @ parts.output_proj.weight[i].T
+        x = normalized(x, layers.after_attention.weight[i], layers.after_attention.bias[i])
+        wide = np.maximum(x @ layers.widen.weight[i].T + layers.widen.bias[i], 0)
+        x = x + wide @ layers.narrow.weight[i].T + layers.narrow.bias[i]
+        x = normalized(x, layers.after_widening.weight[i], layers.after_widening.bias[i])
+    return (x @ net.read.weight.T + net.read.bias)[:, 0]
+
+
+def test_predictions_by_hand(tiny: DeepDynamics, predict: Callable[..., np.ndarray]):
+    labels = np.asarray(tiny.tests[1])
+    expected = np.array([by_hand(tiny, row) for row in labels])
+    np.testing.assert_allclose(predict(tiny.tokens, labels), expected, rtol=1e-10, atol=1e-10)
+
+
+def test_queries_may_change_places(tiny: DeepDynamics, predict: Callable[..., np.ndarray]):
+    """Nothing but its token tells a query from another one, and its label is not shown."""
+    order = np.array([0, 1, 2, 5, 3, 6, 4])
+    labels = np.asarray(tiny.tests[0])
+    hidden = np.where(np.arange(7) < 3, labels, 7.0)
+    before = predict(tiny.tokens, labels)
+    after = predict(tiny.tokens[:, order], hidden)
+    np.testing.assert_allclose(after, before[:, order], rtol=1e-12, atol=1e-12)
+    assert np.abs(after - before).max() > 0.01
+
+
+def test_what_is_measured(tiny: DeepDynamics):
+    """The loss on training prompts, and the distances to ridge regression."""
+    found = jax.jit(lambda at: tiny.measure(at))(tiny.init())
+    task = TINY.task
+    seen = np.asarray(tiny.sample[:200])
+    away = np.array([by_hand(tiny, row) for row in seen]) - seen
+    assert float(found["training"]) == pytest.approx(np.sum(away**2) / (2 * 7 * 200), rel=1e-10)
+    for name, rows in zip(("in_domain", "out_of_domain"), TINY.test_labels(), strict=True):
+        y = rows[:, : task.N]
+        ridge = np.linalg.solve(task.Z @ task.Z.T + 2 * 0.1 * np.eye(2), task.Z @ y.T)
+        goal = np.hstack([y, ridge.T @ task.Z_query])
+        away = np.array([by_hand(tiny, row) for row in rows]) - goal
+        assert float(found[name]) == pytest.approx(np.sum(away**2) / (200 * 7), rel=1e-5)
+
+
+def test_first_step_of_adam(tiny: DeepDynamics):
+    """The gradient on the batch against differences, array by array, and what Adam makes of it."""
+    state = jax.jit(lambda at: tiny.step(at))(tiny.init())
+    drawn = np.asarray(words(fold(stream(0), jnp.uint32(0)), TINY.batch)) % 10_000
+    rows = tiny.sample[drawn.astype(int)]
+    loss = jax.jit(lambda at: tiny.loss(at, rows))
+    _, shaped = ravel_pytree(tiny.start)
+    gradient = jax.tree.leaves(shaped(state.optimizer.mu / 0.1))
+    leaves, shape = jax.tree.flatten(tiny.start)
+    rng = np.random.default_rng(2)
+    for i, (old, slope, new) in enumerate(
+        zip(leaves, gradient, jax.tree.leaves(state.weights), strict=True)
+    ):
+        way = rng.standard_normal(slope.shape)
+        high, low = (
+            float(loss(jax.tree.unflatten(shape, [*leaves[:i], old + s * way, *leaves[i + 1 :]])))
+            for s in (1e-5, -1e-5)
+        )
+        slope = np.asarray(slope)
+        assert np.sum(slope * way) == pytest.approx((high - low) / 2e-5, rel=1e-5, abs=1e-8)
+        expected = np.asarray(old) - 0.01 * slope / (np.abs(slope) + 1e-8)
+        np.testing.assert_allclose(new, expected, rtol=1e-6, atol=1e-9)
+    assert int(state.t) == 1
+
+
+def test_prompts_follow_the_two_laws():
+    """E lambda lambda' is I, and 4 I + 11'; three standard errors of 200 prompts."""
+    how = replace(TINY, task=draw_task(2, 6, 4, 2, 0.0, seed=3))
+    Z = how.task.representations
+    inside, outside = (np.mean(rows**2, axis=0) for rows in how.test_labels())
+    for found, moment in ((inside, np.eye(2)), (outside, 4 * np.eye(2) + 1)):
+        expected = np.einsum("mk,mn,nk->k", Z, moment, Z)
+        assert np.all(np.abs(found / expected - 1) < 3 * np.sqrt(2 / 200))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [({"heads": 4}, "must divide it; got H = 4"), ({"layers": 0}, "layers must be a positive")],
+)
+def test_impossible_networks(change: dict[str, int], said: str):
+    with pytest.raises(InputError, match=said):
+        replace(TINY, **change)
+
+
+def operations(jaxpr: Any) -> int:
+    """Two for each multiplication in a matrix product, loops unrolled."""
+    total = 0
+    for equation in jaxpr.eqns:
+        if equation.primitive.name == "dot_general":
+            (contracted, _), _ = equation.params["dimension_numbers"]
+            size = np.prod([equation.invars[0].aval.shape[axis] for axis in contracted])
+            total += 2 * int(size * np.prod(equation.outvars[0].aval.shape))
+        times = equation.params.get("length", 1)
+        for value in equation.params.values():
+            inner = getattr(value, "jaxpr", value)
+            total += times * operations(inner) if hasattr(inner, "eqns") else 0
+    return total
+
+
+def test_operations_are_those_of_the_gradient(tiny: DeepDynamics):
+    traced = jax.make_jaxpr(jax.grad(tiny.loss))(tiny.start, tiny.sample[: TINY.batch])
+    assert operations(traced.jaxpr) == TINY.flops_per_step
+
+
+def test_the_papers_size():
+    """4 layers of 256 and 512, K = 200 tokens: 770 billion operations, and the embedding."""
+    inner = 4 * (4 * 256**2 + 2 * 256 * 512 + 2 * 200 * 256) + 256
+    assert experiments.paper_training().flops_per_step == 256 * 200 * (6 * inner + 4 * 101 * 256)
+
+
+@pytest.fixture(scope="module")
+def bench() -> Bench:
+    """The default run of Figure 2b; Figure 5 made up."""
+    bench = Bench()
+    bench._evidence[HEADS] = made_up(0.05, 0.002)
+    return bench
+
+
+def made_up(shift: float, spread: float, seconds: tuple[float, float] = (0.1, 0.2)) -> Cases[Heads]:
+    """Losses that halve every ten steps; with more heads higher by about exp(shift)."""
+    steps = np.arange(0, 41, 10)
+    deviations = np.array([0.0, 0.0, 0.0]), shift + spread * np.array([-1.0, 0.0, 1.0])
+    cases = []
+    for heads, own, each in zip((4, 16), seconds, deviations, strict=True):
+        runs = []
+        for seed, up in enumerate(each):
+            series = {
+                name: np.array([size * 2.0 ** (-steps / 10) * np.exp(up * (steps > 0))])
+                for name, size in (("training", 1.0), ("in_domain", 2.0), ("out_of_domain", 9.0))
+            }
+            how = replace(TINY, seed=seed)
+            runs.append(DeepRun(how, Recording[Any](steps, series, None)))
+        cases.append(Heads(f"H={heads}", heads, tuple(runs), own))
+    return Cases(tuple(cases))
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_default_verdicts(bench: Bench, name: str):
+    verdict = check(CLAIMS[name], bench)
+    assert verdict.control is Status.FAILS, "the check cannot fail"
+    assert verdict.status is Status.HOLDS, verdict.reason
+
+
+def judged(name: str, evidence: Cases[Heads]) -> Verdict:
+    bench = Bench()
+    bench._evidence[HEADS] = evidence
+    return check(CLAIMS[name], bench)
+
+
+@pytest.mark.parametrize(
+    ("shift", "spread", "iterations", "per_step"),
+    [
+        # The standard error is spread/sqrt(3); Student's t decides at 9.92 of it, 5.73 spreads.
+        (0.06, 0.01, Status.HOLDS, Status.HOLDS),
+        (0.05, 0.01, Status.UNDECIDED, Status.HOLDS),
+        (-0.05, 0.01, Status.UNDECIDED, Status.HOLDS),
+        (-0.06, 0.01, Status.FAILS, Status.HOLDS),
+        (0.68, 0.01, Status.HOLDS, Status.UNDECIDED),
+        (0.80, 0.01, Status.HOLDS, Status.FAILS),
+        (-0.80, 0.01, Status.FAILS, Status.FAILS),
+    ],
+)
+def test_heads_are_judged_by_students_t(
+    shift: float, spread: float, iterations: Status, per_step: Status
+):
+    evidence = made_up(shift, spread)
+    verdict = judged("figure-5/iterations", evidence)
+    assert verdict.status is iterations
+    assert verdict.witness is not None
+    assert verdict.witness["log ratio"] == pytest.approx(shift)
+    assert verdict.witness["standard error"] == pytest.approx(spread / np.sqrt(3))
+    assert judged("own/deep-heads-per-step", evidence).status is per_step
+
+
+def test_the_largest_ratio_of_linear_maps(bench: Bench):
+    (found,) = bench.evidence(DEEP)
+    inside, outside = found.run.how.test_labels()[:, :, : found.run.how.task.N]
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        away = rng.standard_normal((inside.shape[1], 3))
+        assert np.sum((outside @ away) ** 2) <= found.linear_ratio * np.sum((inside @ away) ** 2)
+    values, vectors = np.linalg.eig(np.linalg.solve(inside.T @ inside, outside.T @ outside))
+    worst = np.real(vectors[:, np.argmax(np.real(values))])
+    ratio = np.sum((outside @ worst) ** 2) / np.sum((inside @ worst) ** 2)
+    assert ratio == pytest.approx(found.linear_ratio, rel=1e-8)
+
+
+def test_the_experiment_about_heads(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    """With the sizes of the other run, so that nothing is compiled again."""
+    small = replace(experiments.QUICK, heads=(4,), seeds=2, heads_steps=2, heads_records=2)
+    monkeypatch.setattr(experiments, "QUICK", small)
+    done: list[int] = []
+    found = Bench(track=lambda title, total: done.append).evidence(HEADS)
+    (case,) = found
+    assert sum(done) == 4
+    assert case.seconds > 0
+    assert case["training"].shape == (2, 3)
+    assert case["training"][0, 0] == pytest.approx(bench.evidence(DEEP).cases[0]["training"][0])
+    assert case["training"][0, 0] != case["training"][1, 0]
+    assert case.heights == pytest.approx(np.log(case["training"][:, 1:]).mean(axis=1))
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_users_plan_says_nothing(name: str):
+    plan = Plan(draw_task(2, 4, 4, 2, 0.5, seed=0), heads=2)
+    verdict = check(CLAIMS[name], Bench(instances=[plan]))
+    assert verdict.status is Status.INAPPLICABLE
+
+
+def test_figure_2b(bench: Bench):
+    drawing = _deep.draw(bench)
+    assert drawing.picture.get_size_inches()[0] == COLUMN_WIDTH
+    drawing.picture.draw_without_rendering()
+    json.dumps(plain(drawing.numbers), allow_nan=False)
+    (found,) = bench.evidence(DEEP)
+    (axes,) = drawing.picture.axes
+    np.testing.assert_array_equal(axes.lines[1].get_ydata(), found["in_domain"])
+    assert axes.lines[3].get_ydata()[0] == found.run.how.task.minimum
+    for said in ("7.75\xa0×\xa010¹¹", "13 seconds", "Where the paper is silent: τ = 0.01", "H = 4"):
+        assert said in drawing.caption
+
+
+def test_figure_5(bench: Bench):
+    """Four tenths of a second an instance: all 40 steps with 4 heads, 20 with 16."""
+    drawing = _deep_heads.draw(bench)
+    assert drawing.picture.get_size_inches()[0] == TEXT_WIDTH
+    drawing.picture.draw_without_rendering()
+    json.dumps(plain(drawing.numbers), allow_nan=False)
+    assert drawing.numbers["seconds"] == pytest.approx(4.0)
+    few, many = drawing.numbers["by number of heads"]
+    assert (few["steps"], many["steps"]) == (40, 20)
+    assert few["inference, in domain"] == pytest.approx(2 / 16)
+    assert many["training loss"] == pytest.approx(np.exp(0.05) / 4, rel=1e-4)
+    assert many["training loss after all steps"] == pytest.approx(np.exp(0.05) / 16, rel=1e-4)
+    assert _deep_heads.final(bench.evidence(HEADS).cases[0], "training", 0.5) == pytest.approx(
+        2**-0.5
+    )
+    assert "H = 16: 200 ms a step, 20 steps" in drawing.caption
+
+
+def test_listing_loads_no_arrays_on_devices():
+    code = (
+        "import sys\n"
+        "from lemmata.papers.context.claims import deep\n"
+        "from lemmata.papers.context.figures import _deep, _deep_heads\n"
+        "loaded = {'jax', 'optax', 'matplotlib', 'scipy'} & set(sys.modules)\n"
+        "assert not loaded, loaded\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
