@@ -62,10 +62,13 @@ def along(
     rows = list(cases)
     if not rows:
         return _nothing(part)
-    steps = rows[0].steps
-    return at_least(
-        part, *_sides(rows, measured, bound, len(steps)), steps=steps, names=_names(rows), **how
-    )
+    steps = max((row.steps for row in rows), key=len)
+
+    def everywhere(row: Any) -> np.ndarray:
+        return np.broadcast_to(np.asarray(measured(row), dtype=float), len(row.steps))
+
+    left, right = _sides(rows, everywhere, bound)
+    return at_least(part, left, right, steps=steps, names=_names(rows), **how)
 
 
 def each(
@@ -79,7 +82,7 @@ def each(
     rows = list(cases)
     if not rows:
         return _nothing(part)
-    left, right = _sides(rows, measured, bound, None)
+    left, right = _sides(rows, measured, bound)
     return at_least(part, left, right, steps=np.arange(left.shape[1]), names=_names(rows), **how)
 
 
@@ -110,10 +113,12 @@ def at_most(
     def ratio(row: Any) -> np.ndarray:
         left, right = (np.atleast_1d(np.asarray(side(row), float)) for side in (measured, bound))
         silent = (left == 0) & (right == 0)
+        if (left < 0).any() or (right < 0).any():
+            raise ValueError(f"{part}: the sides are sizes, and not negative")
         with np.errstate(divide="ignore"):
             return -np.divide(left, right, out=np.full(silent.shape, np.nan), where=~silent)
 
-    left, most = _sides(rows, ratio, lambda row: -np.asarray(trivial(row)) / bound(row), None)
+    left, most = _sides(rows, ratio, lambda row: -np.asarray(trivial(row)) / bound(row))
     found = at_least(
         part,
         left,
@@ -137,15 +142,25 @@ def same(
     part: str,
     left: Callable[[Any], Any],
     right: Callable[[Any], Any],
-    tolerance: float,
+    tolerance: float | Callable[[Any], float],
 ) -> Judgement:
-    """Judge left == right, one number or one row of numbers a case."""
+    """Judge left == right, one number or one row of numbers a case.
+
+    The tolerance is the rounding error of the two sides, and may depend on the case.
+    """
     rows = list(cases)
     if not rows:
         return _nothing(part)
-    one, other = _sides(rows, left, right, None)
-    steps = np.arange(one.shape[1])
-    return equal(part, one, other, steps=steps, names=_names(rows), tolerance=tolerance)
+    one, other = _sides(rows, left, right)
+    allowed = [tolerance(row) if callable(tolerance) else tolerance for row in rows]
+    return equal(
+        part,
+        one,
+        other,
+        steps=np.arange(one.shape[1]),
+        names=_names(rows),
+        tolerance=np.array(allowed)[:, None],
+    )
 
 
 def _nothing(part: str) -> Judgement:
@@ -157,19 +172,15 @@ def _names(rows: list[Any]) -> list[str]:
 
 
 def _sides(
-    rows: list[Any],
-    left: Callable[[Any], Any],
-    right: Callable[[Any], Any],
-    length: int | None,
+    rows: list[Any], left: Callable[[Any], Any], right: Callable[[Any], Any]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Both sides as matrices, rows of different lengths filled up with NaN."""
     pairs = [
         np.broadcast_arrays(*(np.ravel(np.asarray(f(row), dtype=float)) for f in (left, right)))
         for row in rows
     ]
-    wide = max(len(one) for one, _ in pairs) if length is None else length
-    sides = np.full((2, len(rows), wide), np.nan)
+    sides = np.full((2, len(rows), max(len(one) for one, _ in pairs)), np.nan)
     for i, pair in enumerate(pairs):
         for side, values in enumerate(pair):
-            sides[side, i, : values.size if length is None else length] = values.ravel()
+            sides[side, i, : len(values)] = values
     return sides[0], sides[1]

@@ -109,6 +109,8 @@ def equal(
 ) -> Judgement:
     """Judge left == right up to the rounding error of the two sides."""
     known = ~(np.isnan(left) | np.isnan(right))
+    if not known.any():
+        return Judgement(part, Status.UNDECIDED, f"{part}: neither side is known anywhere")
     error = np.where(known, np.abs(left - right), 0.0)
     excess = error - np.asarray(tolerance)
     row, column = np.unravel_index(np.argmax(excess), excess.shape)

@@ -67,7 +67,7 @@ def test_default_verdicts(bench: Bench, name: str):
 def test_theorem_1_says_on_how_many_tasks_and_how_loose_it_is(bench: Bench):
     verdict = check(ALL["theorem-1"], bench)
     assert len(bench.evidence(ALL["theorem-1"].experiment)) >= 10
-    assert "times as fast as guaranteed" in verdict.parts[1].reason
+    assert any("times as fast as guaranteed" in part.reason for part in verdict.parts)
 
 
 def witness_task(witness: Witness) -> Task:

@@ -19,7 +19,8 @@ def mean_is(
     for name, draws, stated in rows:
         mean = draws.mean(axis=0)
         error = draws.std(axis=0, ddof=1) / np.sqrt(len(draws))
-        away = np.abs(mean - stated) / np.where(error > 0, error, np.inf)
+        differs = np.where(mean == stated, 0.0, np.inf)
+        away = np.divide(np.abs(mean - stated), error, out=differs, where=error > 0)
         at = np.unravel_index(int(np.argmax(away)), np.shape(away))
         if not place or float(np.asarray(away)[at]) > worst:
             worst = float(np.asarray(away)[at])

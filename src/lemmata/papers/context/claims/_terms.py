@@ -20,12 +20,27 @@ FULL_RANK = Assumption(
     "every B_k has full row rank at the start",
     frozenset({"no_full_rank", "zeta_unresolved", "singular"}),
 )
+RESOLVED = Assumption(
+    "a zeta_0 that is known",
+    "zeta_0 can be told from zero, in float64 or in more digits",
+    frozenset({"zeta_unresolved"}),
+)
 ENOUGH_HEADS = Assumption("H >= N", "as many heads as examples", frozenset({"few_heads"}))
 DISTINCT_ROW = Assumption(
     "Assumption 3",
     "a coordinate tells all prompt tokens apart",
     frozenset({"no_distinct_row", "repeated_token"}),
 )
+
+
+HYPOTHESES = (UNIT, NOISE, FULL_RANK)
+"""Of Theorem 1."""
+
+
+def conditioned(point: "Point") -> float:
+    """Rounding error where Z'Z + m tau I is inverted: that of a product, times the condition."""
+    ridge = point.task.ridge
+    return 1e-14 * (max(1.0, point.task.spectral**2 / ridge) if ridge else 1.0)
 
 
 def constants(point: "Point") -> "Constants":

@@ -8,8 +8,6 @@ from lemmata.claims import Bench, Cases, Judgement, Status, at_most, fact, same
 from lemmata.papers.context.claims._terms import ROUNDING, UNIT, claim
 from lemmata.papers.context.experiments.points import GAUSSIAN_POINTS, POINTS, Point
 
-STEP_2 = "Appendix B, Step 2"
-
 
 @claim(
     "lemma-1",
@@ -127,7 +125,7 @@ def _slope_bound(evidence: Cases[Point], sharper: float) -> list[Judgement]:
 
 @claim(
     "lemma-6",
-    "Appendix B, Lemma 6, (39) to (41), (80), (81)",
+    "Appendix B, Lemma 6, (39) to (41), (81)",
     "A step at the rates eta_Q and eta_w is one at the rate eta_Q in (Q, w / gamma).",
     assumes=(),
     on=POINTS,
@@ -222,10 +220,9 @@ def equation_45(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement]:
         step = np.abs(at.w).max()
         slopes = np.empty_like(at.w)
         for h in range(point.H):
-            change = np.zeros((task.N, task.K, task.K))
-            change[:, np.arange(task.K), np.arange(task.K)] = step * at.attention[:, h]
-            change = change.transpose(2, 0, 1)
-            slopes[h] = task.gap(at.combined + change) - task.gap(at.combined - change)
+            moved = (at.delta + sign * step * at.attention[:, h] for sign in (1, -1))
+            more, less = (np.sum((task.root @ delta) ** 2, axis=0) for delta in moved)
+            slopes[h] = (more - less) / (2 * task.K)
         return (point.gamma * slopes / (2 * step)).ravel() / _slope_scale(point)
 
     return [same(evidence, "derivative", difference, literal, 1e-11)]
@@ -435,9 +432,11 @@ def no_square(what: str) -> Judgement:
 def equation_83(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement]:
     def sizes(point: Point) -> np.ndarray:
         task, at = point.task, point.here
-        mean = np.einsum("an,nhk->ahk", task.prompt, at.attention)
-        away = task.prompt[:, :, None, None] - mean[:, None]
-        return np.linalg.norm(away, axis=0) * np.abs(at.w) / point.gamma * task.norms
+        sizes = np.empty(at.attention.shape)
+        for h in range(point.H):
+            away = task.prompt[:, :, None] - (task.prompt @ at.attention[:, h])[:, None, :]
+            sizes[:, h] = np.linalg.norm(away, axis=0) * np.abs(at.w[h]) / point.gamma * task.norms
+        return sizes
 
     return [
         at_most(

@@ -6,15 +6,12 @@ from fractions import Fraction
 import numpy as np
 
 from lemmata.claims import Bench, Cases, Judgement, at_most, each, fact, same
-from lemmata.papers.context.claims._terms import NOISE, ROUNDING, claim
+from lemmata.papers.context.claims._terms import NOISE, ROUNDING, claim, conditioned
 from lemmata.papers.context.claims.gradients import no_square
 from lemmata.papers.context.claims.setup import cubature_loss
 from lemmata.papers.context.experiments.points import POINTS, Point
 
 D_3 = "Appendix D.3"
-
-CONDITIONED = 1e-11
-"""Rounding where Z'Z + m tau I is inverted, whose condition is a few hundred at most."""
 
 
 @claim(
@@ -75,7 +72,7 @@ def lemma_4(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement]:
         fitted = np.sum((labels - coefficients @ task.Z) ** 2) / (2 * task.N)
         return fitted + (1.0 if sharpened else 0.5) * task.tau * np.sum(coefficients**2)
 
-    return [same(evidence, "error", averaged, closed, ROUNDING)]
+    return [same(evidence, "error", lambda p: averaged(p) / closed(p), lambda _: 1.0, ROUNDING)]
 
 
 def _labels(point: Point) -> tuple[np.ndarray, np.ndarray]:
@@ -109,7 +106,7 @@ def _reformulated(evidence: Cases[Point], constant: Callable[[Point], float]) ->
             cubature_loss(point)
         )
 
-    return same(evidence, "loss", closed, lambda _: 1.0, CONDITIONED)
+    return same(evidence, "loss", closed, lambda _: 1.0, conditioned)
 
 
 def _one_example(bench: Bench) -> Sequence[Judgement]:
@@ -173,24 +170,30 @@ def own_missing_noise(evidence: Cases[Point], sharpened: bool) -> Sequence[Judge
     def missing(point: Point) -> float:
         task = point.task
         queries = task.K if sharpened else task.K - task.N
-        return queries * task.ridge / (2 * task.K)
+        return queries * task.ridge / (2 * task.K) / _size(point)
 
     return [
         same(
             evidence,
             "difference",
-            lambda p: p.task.minimum - _printed_minimum(p, repaired=False),
+            lambda p: (p.task.minimum - _printed_minimum(p, repaired=False)) / _size(p),
             missing,
-            CONDITIONED,
+            conditioned,
         ),
         same(
             evidence,
             "first sum",
-            lambda p: _printed_minimum(p, repaired=False, part="prompt"),
+            lambda p: _printed_minimum(p, repaired=False, part="prompt") / _size(p),
             lambda _: 0.0,
-            CONDITIONED,
+            conditioned,
         ),
     ]
+
+
+def _size(point: Point) -> float:
+    """Of the terms that cancel in L*."""
+    squares = float(np.sum(point.task.representations**2))
+    return squares / (2 * point.task.K) + point.task.ridge
 
 
 def _optimum(evidence: Cases[Point], column: Callable[[Point, int], np.ndarray]) -> Judgement:
@@ -202,7 +205,7 @@ def _optimum(evidence: Cases[Point], column: Callable[[Point, int], np.ndarray])
     def least(point: Point) -> np.ndarray:
         return _least_squares(point).ravel()
 
-    return same(evidence, "column", stated, least, CONDITIONED)
+    return same(evidence, "column", stated, least, conditioned)
 
 
 def _least_squares(point: Point) -> np.ndarray:
@@ -277,7 +280,7 @@ def equation_66(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement]:
             inner = np.linalg.solve(task.ridge * np.eye(task.m) + square, task.Z_query)
         return np.hstack([np.eye(task.N), task.Z.T @ inner]).ravel()
 
-    return [same(evidence, "A", first, second, CONDITIONED)]
+    return [same(evidence, "A", first, second, conditioned)]
 
 
 @claim(
@@ -300,7 +303,7 @@ def equation_65(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement]:
             "inverse times m tau",
             lambda p: p.task.ridge * np.linalg.inv(p.task.gram).ravel(),
             right,
-            CONDITIONED,
+            conditioned,
         )
     ]
 
@@ -358,16 +361,17 @@ def equation_76(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement]:
             "L_k",
             lambda p: (with_sign(p, 1.0) + with_sign(p, -1.0)) / 2 / split(p),
             lambda _: 1.0,
-            CONDITIONED,
+            conditioned,
         )
     ]
 
 
 def _noise_term(point: Point) -> np.ndarray:
-    """E ||eps^P a_k - eps_k||^2 for every k, the noise having variance tau, by its moments."""
-    task, a = point.task, point.here.combined
-    copied = a - np.eye(task.N, task.K)
-    return task.m * task.tau * (np.sum(copied**2, axis=0) + (np.arange(task.K) >= task.N))
+    """E ||eps^P a_k - eps_k||^2 for every k: eps_j enters with the coefficient a_jk - 1{j = k}."""
+    task = point.task
+    enters = -np.eye(task.K)
+    enters[: task.N] += point.here.combined
+    return task.m * task.tau * np.sum(enters**2, axis=0)
 
 
 def _stated_noise(point: Point, variance: float) -> np.ndarray:
@@ -395,7 +399,7 @@ def equation_77(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement]:
             found = found + 2 * point.task.ridge * own
         return found / _noise_term(point)
 
-    return [same(evidence, "noise", stated, lambda p: np.ones(p.task.K), CONDITIONED)]
+    return [same(evidence, "noise", stated, lambda p: np.ones(p.task.K), conditioned)]
 
 
 @claim(
@@ -420,7 +424,7 @@ def equation_77_variance(evidence: Cases[Point], sharpened: bool) -> Sequence[Ju
             "noise",
             lambda p: averaged(p) / _stated_noise(p, p.task.tau),
             lambda p: np.ones(p.task.K),
-            CONDITIONED,
+            conditioned,
         )
     ]
 
@@ -459,14 +463,14 @@ def equation_78(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement]:
             "L_k",
             lambda p: _per_token(p, constant)[: p.task.N],
             lambda p: np.ones(p.task.N),
-            CONDITIONED,
+            conditioned,
         ),
         same(
             evidence,
             "c_k",
-            lambda p: [constant(p, k) for k in range(p.task.N)],
+            lambda p: [constant(p, k) / (2 * p.task.K * _size(p)) for k in range(p.task.N)],
             lambda p: np.zeros(p.task.N),
-            CONDITIONED,
+            conditioned,
         ),
     ]
 
@@ -484,7 +488,7 @@ def _queries(
             "L_k",
             lambda p: _per_token(p, constant)[p.task.N :],
             lambda p: np.ones(p.task.K - p.task.N),
-            CONDITIONED,
+            conditioned,
         )
     ]
 

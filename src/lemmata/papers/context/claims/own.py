@@ -15,6 +15,9 @@ from lemmata.papers.context.experiments.heads import (
 from lemmata.papers.context.experiments.posterior import POSTERIORS, Posteriors
 from lemmata.papers.context.experiments.stability import STABILITY, Edge
 
+ENOUGH = 100.0
+"""Effective samples that a posterior mean needs."""
+
 
 @claim(
     "section-3.3/one-head",
@@ -67,7 +70,7 @@ def section_33_heads(evidence: Cases[FewHeads], sharpened: bool) -> Sequence[Jud
     "Section 3.3, Figure 4",
     "With attention frozen and H < N the least gap is a least-squares residual, known exactly and "
     "not zero.",
-    assumes=(),
+    assumes=(NOISE,),
     on=FEW_HEADS,
     sharpened="it is half of that",
 )
@@ -84,8 +87,20 @@ def own_frozen_floor(evidence: Cases[FewHeads], sharpened: bool) -> Sequence[Jud
         return (0.5 if sharpened else 1.0) * total / (2 * case.task.K)
 
     return [
-        same(evidence, "floor", lambda case: case.frozen.floor(), residual, 1e-11),
-        each(evidence, "not zero", lambda case: case.frozen.floor(), lambda _: 1e-6, baseline=0.0),
+        same(
+            evidence,
+            "floor over the first gap",
+            lambda case: case.frozen.floor() / case.task.initial_gap,
+            lambda case: residual(case) / case.task.initial_gap,
+            1e-11,
+        ),
+        each(
+            evidence,
+            "not zero",
+            lambda case: case.frozen.floor() / case.task.initial_gap,
+            lambda _: 1e-9,
+            baseline=0.0,
+        ),
     ]
 
 
@@ -130,7 +145,7 @@ def own_bayes(evidence: Cases[Posteriors], sharpened: bool) -> Sequence[Judgemen
         gain = share * case.ridge_errors - case.bayes_errors
         mean, error = gain.mean(), gain.std(ddof=1) / np.sqrt(len(gain))
         status = Status.UNDECIDED
-        if error > 0 and abs(mean) > 3 * error:
+        if case.effective >= ENOUGH and error > 0 and abs(mean) > 3 * error:
             status = Status.HOLDS if mean > 0 else Status.FAILS
         reason = (
             f"{case.name}: risk {case.bayes_errors.mean():.4g} against "

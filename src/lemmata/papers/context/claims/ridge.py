@@ -1,13 +1,13 @@
 """Section 3.2 and Figure 3: which ridge regression, and what N near m is good for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from lemmata.claims import Cases, Judgement, Status, along, at_least, at_most, fact, same
+from lemmata.claims import Cases, Judgement, Status, along, at_most, fact, same
 from lemmata.papers.context.claims._terms import NOISE, ROUNDING, claim
 from lemmata.papers.context.experiments.points import POINTS, Point
-from lemmata.papers.context.experiments.ridge import SWEEPS, Sweep
+from lemmata.papers.context.experiments.ridge import FIGURE_SWEEPS, SWEEPS, Sweep
 
 TEXT = "Section 3.2, the list after (25)"
 
@@ -104,7 +104,7 @@ def _coefficients(point: Point) -> np.ndarray:
 def _determined(evidence: Cases[Point]) -> Cases[Point]:
     def full(point: Point) -> bool:
         sizes = point.task.sizes
-        return point.task.m <= point.task.N and bool(sizes[-1] > 1e-9 * sizes[0])
+        return point.task.m <= point.task.N and bool(sizes[-1] > 0.03 * sizes[0])
 
     return evidence.select([i for i, p in enumerate(evidence) if full(p)])
 
@@ -135,7 +135,7 @@ def section_33_noiseless_repaired(evidence: Cases[Point], sharpened: bool) -> Se
 
 
 def _limit(evidence: Cases[Point], times: int, *, repaired: bool) -> Sequence[Judgement]:
-    """A of (34) with tau = 1e-6 and 1e-7 times ||Z||^2, extrapolated to zero."""
+    """A of (34) with two small regularizers, extrapolated to zero: right to 1e-9 or so."""
     several = _determined(evidence)
     several = several.select([i for i, p in enumerate(several) if p.task.m < p.task.N])
     if not len(several):
@@ -143,12 +143,12 @@ def _limit(evidence: Cases[Point], times: int, *, repaired: bool) -> Sequence[Ju
 
     def at(point: Point, level: float) -> np.ndarray:
         task = point.task
-        ridge = level * task.sizes[0] ** 2
+        ridge = level * task.sizes[-1] ** 2
         right = task.Z.T @ task.representations + ridge * np.eye(task.N, task.K)
         return np.linalg.solve(task.Z.T @ task.Z + ridge * np.eye(task.N), right)
 
     def limit(point: Point) -> np.ndarray:
-        return (2 * at(point, 1e-7) - at(point, 2e-7)).ravel()
+        return (2 * at(point, 1e-5) - at(point, 2e-5)).ravel()
 
     def stated(point: Point) -> np.ndarray:
         found = np.linalg.pinv(point.task.Z) @ point.task.representations
@@ -184,39 +184,18 @@ def figure_3_minimum(evidence: Cases[Sweep], sharpened: bool) -> Sequence[Judgem
     ]
 
 
-def _towards_m(sweep: Sweep, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values at two neighbouring lengths, the farther from m first."""
-    below = sweep.lengths <= sweep.task.m
-    above = sweep.lengths >= sweep.task.m
-    left, right = values[below], values[above]
-    return np.concatenate([left[:-1], right[1:]]), np.concatenate([left[1:], right[:-1]])
-
-
 def _falling(
-    evidence: Cases[Sweep], part: str, values: dict[str, np.ndarray], sharpened: bool
+    evidence: Cases[Sweep], part: str, values: Callable[[Sweep], np.ndarray], sharpened: bool
 ) -> Judgement:
-    """Judge that values fall towards N = m from both sides."""
-    far, near, names, steps = [], [], [], None
-    for sweep in evidence:
-        one, other = _towards_m(sweep, values[sweep.name])
-        far.append(one)
-        near.append(other * (1.2 if sharpened else 1.0))
-        names.append(sweep.name)
-        below, above = (sweep.lengths <= sweep.task.m), (sweep.lengths >= sweep.task.m)
-        steps = np.concatenate([sweep.lengths[below][:-1], sweep.lengths[above][1:]])
-    width = max(len(row) for row in far)
-    grids = [
-        np.stack([np.pad(row, (0, width - len(row)), constant_values=np.nan) for row in rows])
-        for rows in (far, near)
-    ]
-    assert steps is not None
-    return at_least(
-        part,
-        *grids,
-        steps=np.resize(steps, width),
-        names=names,
-        tolerance=1e-12,
-    )
+    """Judge that values fall towards N = m from both sides, from each length to the next."""
+
+    def nearer(sweep: Sweep) -> np.ndarray:
+        numbers = values(sweep) * (1.2 if sharpened else 1.0)
+        below, above = sweep.lengths < sweep.task.m, sweep.lengths > sweep.task.m
+        following, before = np.append(numbers[1:], np.nan), np.append(np.nan, numbers[:-1])
+        return np.where(below, following, np.where(above, before, np.nan))
+
+    return along(evidence, part, values, nearer, tolerance=1e-12)
 
 
 @claim(
@@ -228,7 +207,7 @@ def _falling(
     sharpened="by a fifth at every step",
 )
 def section_32_closer(evidence: Cases[Sweep], sharpened: bool) -> Sequence[Judgement]:
-    return [_falling(evidence, "distance", {s.name: s.gaps for s in evidence}, sharpened)]
+    return [_falling(evidence, "distance", lambda s: s.gaps, sharpened)]
 
 
 @claim(
@@ -241,8 +220,7 @@ def section_32_closer(evidence: Cases[Sweep], sharpened: bool) -> Sequence[Judge
 )
 def section_32_better(evidence: Cases[Sweep], sharpened: bool) -> Sequence[Judgement]:
     """The risk E(prediction - lambda'z)^2 over queries; it falls with N all along."""
-    risks = {sweep.name: sweep.risks(1.0) for sweep in evidence}
-    return [_falling(evidence, "risk", risks, sharpened)]
+    return [_falling(evidence, "risk", lambda s: s.risks(1.0), sharpened)]
 
 
 @claim(
@@ -290,7 +268,9 @@ def section_32_overfit(evidence: Cases[Sweep], sharpened: bool) -> Sequence[Judg
     return [_fit(evidence, "misfit", lambda s: s.lengths > s.task.m, 2.0 if sharpened else 1.0)]
 
 
-def _fit(evidence: Cases[Sweep], what: str, where, sharper: float) -> Judgement:
+def _fit(
+    evidence: Cases[Sweep], what: str, where: Callable[[Sweep], np.ndarray], sharper: float
+) -> Judgement:
     chosen = [s for s in evidence if where(s).any()]
     if not chosen:
         return _no_length("no prompt has such a length")
@@ -379,20 +359,16 @@ def own_best_is_worse(evidence: Cases[Sweep], sharpened: bool) -> Sequence[Judge
     "Figure 3",
     "The distance to the best choice is not monotone: it has a peak on either side of N = m.",
     assumes=(NOISE,),
-    on=SWEEPS,
+    on=FIGURE_SWEEPS,
     sharpened="the peaks are at the ends",
 )
 def own_peaks(evidence: Cases[Sweep], sharpened: bool) -> Sequence[Judgement]:
     def peak(sweep: Sweep, side: np.ndarray) -> int:
         return int(sweep.lengths[side][np.argmax(sweep.gaps[side])])
 
-    found = []
-    for sweep in evidence:
-        below, above = sweep.lengths < sweep.task.m, sweep.lengths > sweep.task.m
-        if not (below.any() and above.any()):
-            return [_no_length("the lengths are on one side of m")]
-        peaks = peak(sweep, below), peak(sweep, above)
-        inside = bool(sweep.lengths[0] < peaks[0] and peaks[1] < sweep.lengths[-1])
-        found.append((sweep.name, peaks, inside != sharpened))
-    places = ", ".join(f"N = {low} and {high}" for _, (low, high), _ in found)
-    return [fact("peaks", all(good for *_, good in found), f"peaks at {places}")]
+    peaks = [
+        (peak(s, s.lengths < s.task.m), peak(s, s.lengths > s.task.m), s.lengths) for s in evidence
+    ]
+    inside = [bool(lengths[0] < low and high < lengths[-1]) for low, high, lengths in peaks]
+    places = ", ".join(f"N = {low} and {high}" for low, high, _ in peaks)
+    return [fact("peaks", not any(inside) if sharpened else all(inside), f"peaks at {places}")]

@@ -25,11 +25,10 @@ ROUNDING = 1e-11
 )
 def equation_54(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement]:
     def bound(point: Point) -> np.ndarray:
-        task, size = point.task, point.gamma / point.task.K * point.task.spectral**2
+        size = point.gamma / point.task.K * point.task.spectral**2
         moved = np.sqrt(np.sum(point.moved_Q**2))
         radius = 2 * point.gamma * point.H * point.alpha + point.target_norm
         by_alpha = np.linalg.norm(point.moved_alpha, axis=0)
-        assert by_alpha.shape == (task.K,)
         return 2 * size * radius * moved + size * point.gamma * point.H * by_alpha
 
     return [

@@ -102,7 +102,7 @@ def figure_2a_converges_gaussian(evidence: Cases[OneLayer], sharpened: bool) -> 
     "on the sample, the gap stops above a tenth of (N/n) L*, which least squares on it would have.",
     assumes=(),
     on=SAMPLED,
-    sharpened="above ten times that",
+    sharpened="above a thousand times that",
 )
 def own_sample_floor(evidence: Cases[OneLayer], sharpened: bool) -> Sequence[Judgement]:
     def floor(one: OneLayer) -> float:
@@ -134,7 +134,7 @@ def _few_heads(evidence: Cases[OneLayer], tokens: str, share: float) -> Judgemen
 @claim(
     "figure-4/few-heads",
     "Section 4, Figure 4",
-    "With fewer heads than examples the loss stops far from its minimum (unit tokens).",
+    "With fewer heads than examples the loss ends far from its minimum (unit tokens).",
     assumes=(),
     on=HEADS,
     sharpened="at more than half of the first gap",

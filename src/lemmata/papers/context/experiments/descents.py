@@ -10,16 +10,15 @@ from jaxtyping import Float, Int
 
 from lemmata.claims import Bench, Cases, Experiment
 from lemmata.papers.context import theory
-from lemmata.papers.context.experiments.plans import plans
-from lemmata.tokens import Problem
+from lemmata.papers.context.experiments.plans import OfPlan, plans
 
 if TYPE_CHECKING:
-    from lemmata.papers.context.setting import Plan, Task
+    from lemmata.papers.context.setting import Plan
 
 STEPS = {False: 6_000, True: 120_000}
 """At quick and at paper scale."""
 
-WORK = 2e11
+WORK = 2e10
 """Multiplications that a run may cost; larger plans are run for fewer steps."""
 
 BOUNDS: dict[str, Callable[[theory.Constants, Any], Any]] = {
@@ -31,7 +30,7 @@ BOUNDS: dict[str, Callable[[theory.Constants, Any], Any]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(OfPlan):
     """One run, recorded.
 
     Attributes:
@@ -48,21 +47,6 @@ class Run:
     steps: Int[np.ndarray, "records"] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     series: dict[str, Float[np.ndarray, "records"]] = field(default_factory=dict)
     combined: Float[np.ndarray, "N K"] = field(default_factory=lambda: np.zeros((0, 0)))
-
-    @property
-    def name(self) -> str:
-        """The plan's name."""
-        return self.plan.name
-
-    @property
-    def task(self) -> "Task":
-        """The plan's task."""
-        return self.plan.task
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """The plan's problems."""
-        return self.plan.problems
 
     def __getitem__(self, name: str) -> Float[np.ndarray, "records"]:
         return self.series[name]
@@ -86,7 +70,7 @@ class Run:
     @property
     def judged(self) -> np.ndarray:
         """Where the gap is more than rounding error."""
-        return self["gap"] > 1e-24 * self.plan.constants.gap
+        return self["gap"] > 1e-18 * self.plan.constants.gap
 
     @property
     def frozen_gaps(self) -> Float[np.ndarray, "records"]:

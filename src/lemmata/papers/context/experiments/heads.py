@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lemmata.claims import Bench, Cases, Experiment
-from lemmata.papers.context.experiments.plans import plans
-from lemmata.tokens import Problem
+from lemmata.papers.context.experiments.plans import OfTask, plans
 
 if TYPE_CHECKING:
     from lemmata.papers.context.setting import FrozenAttention, Task
@@ -16,10 +15,7 @@ if TYPE_CHECKING:
 TASKS = ((3, 6, 8, 2, 0.1, 2), (3, 5, 6, 3, 0.5, 2))
 """N, K, d, m, tau and H < N."""
 
-MOST_NUMBERS = 200_000
-"""Of weights in a search."""
-
-TRIALS = 3
+TRIALS = 2
 """Searches from different weights."""
 
 REACHED = 1e-12
@@ -27,7 +23,7 @@ REACHED = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class OneHead:
+class OneHead(OfTask):
     """A task, and the least gap that a single head can have.
 
     With H = 1 a column of A-hat is w_k times a point of the simplex: all its entries have one sign.
@@ -35,16 +31,6 @@ class OneHead:
     """
 
     task: "Task"
-
-    @property
-    def name(self) -> str:
-        """The task's name."""
-        return self.task.name
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """The task's problems."""
-        return self.task.problems
 
     @property
     def mixed(self) -> bool:
@@ -70,7 +56,7 @@ ONE_HEAD: Experiment[Cases[OneHead]] = Experiment(
 
 
 @dataclass(frozen=True, eq=False)
-class FewHeads:
+class FewHeads(OfTask):
     """A task with fewer heads than examples.
 
     Attributes:
@@ -86,11 +72,6 @@ class FewHeads:
     def name(self) -> str:
         """The task's name and H."""
         return f"{self.task.name}, H={self.heads}"
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """The task's problems."""
-        return self.task.problems
 
     @cached_property
     def frozen(self) -> "FrozenAttention":
@@ -144,9 +125,7 @@ def _few_heads(bench: Bench) -> Cases[FewHeads]:
     from lemmata.papers.context.setting import draw_task
 
     if bench.instances is not None:
-        own = [plan.task for plan in bench.instances if plan.task.N > 2]
-        small = [t for t in own if t.N * (t.d**2 + t.K) <= MOST_NUMBERS]
-        return Cases(tuple(FewHeads(task, task.N - 1, bench.seed + 1) for task in small))
+        return Cases(())
     return Cases(
         tuple(
             FewHeads(

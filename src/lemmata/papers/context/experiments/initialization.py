@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from lemmata.claims import Bench, Cases, Experiment
 from lemmata.papers.context import theory
-from lemmata.papers.context.experiments.plans import gaussian_plans, plans
+from lemmata.papers.context.experiments.plans import OfPlan, gaussian_plans, plans
 from lemmata.tokens import Problem
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ FAMILIES: Experiment[Cases[Family]] = Experiment(
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
+class Start(OfPlan):
     """A plan at its initialization.
 
     ``few_heads`` is the same with one head fewer than examples, and ``eigenvalues`` are the least
@@ -95,14 +95,10 @@ class Start:
     exact: bool
 
     @property
-    def name(self) -> str:
-        """The plan's name."""
-        return self.plan.name
-
-    @property
     def problems(self) -> tuple[Problem, ...]:
-        """The plan's problems; that float64 cannot tell zeta_0 from zero is none here."""
-        return tuple(p for p in self.plan.problems if p.code != "zeta_unresolved")
+        """The plan's problems; zeta_0 is known where it was computed in high precision."""
+        known = {"zeta_unresolved"} if self.exact else set()
+        return tuple(p for p in self.plan.problems if p.code not in known)
 
     @cached_property
     def few_heads(self) -> "Plan":

@@ -4,9 +4,48 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lemmata.claims import Bench
+from lemmata.tokens import Problem
 
 if TYPE_CHECKING:
-    from lemmata.papers.context.setting import Plan
+    from lemmata.papers.context.setting import Plan, Task
+
+
+class OfTask:
+    """A case about a task, which lends it its name and its problems."""
+
+    task: "Task"
+
+    @property
+    def name(self) -> str:
+        """The task's name."""
+        return self.task.name
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The task's problems."""
+        return self.task.problems
+
+
+class OfPlan:
+    """A case about a plan, which lends it its name, task and problems."""
+
+    plan: "Plan"
+
+    @property
+    def name(self) -> str:
+        """The plan's name."""
+        return self.plan.name
+
+    @property
+    def task(self) -> "Task":
+        """The plan's task."""
+        return self.plan.task
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The plan's problems."""
+        return self.plan.problems
+
 
 SIZES = (
     (2, 4, 4, 2, 0.5, 2),

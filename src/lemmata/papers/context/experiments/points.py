@@ -8,8 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import Bench, Cases, Experiment
-from lemmata.papers.context.experiments.plans import gaussian_plans, plans
-from lemmata.tokens import Problem
+from lemmata.papers.context.experiments.plans import OfPlan, gaussian_plans, plans
 
 if TYPE_CHECKING:
     from lemmata.papers.context.setting import Plan, Task, Weights
@@ -60,7 +59,7 @@ class Parameters:
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class Point(OfPlan):
     """Two sets of weights for one plan, and a ratio gamma of step sizes."""
 
     plan: "Plan"
@@ -75,19 +74,9 @@ class Point:
         return f"{self.plan.name}, point {self.number}"
 
     @property
-    def task(self) -> "Task":
-        """The plan's task."""
-        return self.plan.task
-
-    @property
     def H(self) -> int:
         """The number of heads."""
         return self.plan.heads
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """The plan's problems."""
-        return self.plan.problems
 
     @cached_property
     def alpha(self) -> float:

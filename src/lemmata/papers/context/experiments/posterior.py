@@ -8,34 +8,26 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import Bench, Cases, Experiment
-from lemmata.tokens import Problem
+from lemmata.papers.context.experiments.plans import OfTask
 
 if TYPE_CHECKING:
     from lemmata.papers.context.setting import Task
 
 PROMPTS, SAMPLES = 600, 4_000
 MOST_TASKS = 2
+MOST_BASIC = 40
+"""m: importance sampling in more dimensions is worth little."""
 
 
 @dataclass(frozen=True, eq=False)
-class Posteriors:
+class Posteriors(OfTask):
     """A task, and errors of both predictors over the same prompts."""
 
     task: "Task"
     seed: int
 
-    @property
-    def name(self) -> str:
-        """The task's name."""
-        return self.task.name
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """The task's problems."""
-        return self.task.problems
-
     @cached_property
-    def _errors(self) -> tuple[np.ndarray, np.ndarray]:
+    def _errors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         from lemmata.papers.context.setting import posterior_mean, ridge_coefficients, standard_law
 
         task = self.task
@@ -44,14 +36,12 @@ class Posteriors:
         deviation = np.sqrt(task.tau) * np.linalg.norm(coefficients, axis=1, keepdims=True)
         noise = rng.standard_normal((PROMPTS, task.N))
         labels = coefficients @ task.Z + deviation * noise
-        bayes = np.stack(
-            [posterior_mean(task, y, samples=SAMPLES, rng=rng).coefficients for y in labels]
-        )
+        found = [posterior_mean(task, y, samples=SAMPLES, rng=rng) for y in labels]
+        bayes = np.stack([one.coefficients for one in found])
         ridge = ridge_coefficients(task, labels, task.ridge)
-        return tuple(
-            np.mean(((guess - coefficients) @ task.Z_query) ** 2, axis=1)
-            for guess in (ridge, bayes)
-        )
+        misses = ((guess - coefficients) @ task.Z_query for guess in (ridge, bayes))
+        first, second = (np.mean(miss**2, axis=1) for miss in misses)
+        return first, second, np.array([one.effective for one in found])
 
     @property
     def ridge_errors(self) -> Float[np.ndarray, "prompts"]:
@@ -63,12 +53,18 @@ class Posteriors:
         """Of the posterior mean."""
         return self._errors[1]
 
+    @property
+    def effective(self) -> float:
+        """The median effective sample size of a posterior mean."""
+        return float(np.median(self._errors[2]))
+
 
 def _posteriors(bench: Bench) -> Cases[Posteriors]:
     from lemmata.papers.context.setting import draw_task
 
     if bench.instances is not None:
         own = [p.task for p in bench.instances if p.task.N < p.task.K and p.task.tau > 0]
+        own = [task for task in own if task.m <= MOST_BASIC]
         return Cases(tuple(Posteriors(task, bench.seed) for task in own[:MOST_TASKS]))
     task = draw_task(6, 12, 4, 2, 0.5, seed=bench.seed, name="N=6 K=12 m=2 tau=0.5")
     return Cases((Posteriors(task, bench.seed),))

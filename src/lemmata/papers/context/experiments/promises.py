@@ -43,12 +43,12 @@ class Promise:
     @property
     def name(self) -> str:
         """The plan's name."""
-        return self.plan.name
+        return self.run.name
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The plan's problems."""
-        return self.plan.problems
+        return self.run.problems
 
     @cached_property
     def labels(self) -> Float[np.ndarray, "prompts N"]:

@@ -8,11 +8,10 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import Bench, Cases, Experiment
-from lemmata.papers.context.experiments.plans import plans
-from lemmata.tokens import Problem
+from lemmata.papers.context.experiments.plans import OfPlan, plans
 
 if TYPE_CHECKING:
-    from lemmata.papers.context.setting import Law, Plan, Task
+    from lemmata.papers.context.setting import Law, Plan
 
 DRAWS = 20_000
 MOST_PLANS = 5
@@ -21,7 +20,7 @@ MOST_NUMBERS = 40_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Prompts:
+class Prompts(OfPlan):
     """A plan, random weights for it, and a generator for labels.
 
     Attributes:
@@ -35,27 +34,12 @@ class Prompts:
     coefficients: Float[np.ndarray, "m"]
     seed: int
 
-    @property
-    def name(self) -> str:
-        """The plan's name."""
-        return self.plan.name
-
-    @property
-    def task(self) -> "Task":
-        """The plan's task."""
-        return self.plan.task
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """The plan's problems."""
-        return self.plan.problems
-
     @cached_property
     def literal_labels(self) -> Float[np.ndarray, "draws K"]:
         """y_k = lambda'(z_k + eps_k) for the fixed lambda, eps_k drawn entry by entry."""
         rng = np.random.default_rng([self.seed, 1])
         task = self.task
-        count = max(200, min(DRAWS, MOST_NUMBERS // (task.m * task.K)))
+        count = max(10, min(DRAWS, MOST_NUMBERS // (task.m * task.K)))
         noise = rng.standard_normal((count, task.m, task.K)) * np.sqrt(task.tau)
         return np.einsum("i,nik->nk", self.coefficients, task.representations + noise)
 
@@ -64,7 +48,7 @@ class Prompts:
         from lemmata.papers.context.setting import draw_labels
 
         rng = np.random.default_rng([self.seed, 2])
-        labels = draw_labels(self.task, law, rng, DRAWS)
+        labels = draw_labels(self.task, law, rng, max(10, min(DRAWS, MOST_NUMBERS // self.task.K)))
         away = labels[:, : self.task.N] @ self.combined - labels
         return np.sum(away**2, axis=1) / (2 * self.task.K)
 
@@ -73,7 +57,7 @@ class Prompts:
         from lemmata.papers.context.setting import draw_labels
 
         rng = np.random.default_rng([self.seed, 3])
-        labels = draw_labels(self.task, law, rng, DRAWS)
+        labels = draw_labels(self.task, law, rng, max(10, min(DRAWS, MOST_NUMBERS // self.task.K)))
         away = labels[:, : self.task.N] @ (combined - self.task.target)
         return np.sum(away**2, axis=1) / self.task.K
 

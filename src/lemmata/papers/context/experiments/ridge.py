@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata.claims import Bench, Cases, Experiment
-from lemmata.tokens import Problem
+from lemmata.papers.context.experiments.plans import OfTask
 
 if TYPE_CHECKING:
     from lemmata.papers.context.setting import Task
@@ -21,7 +21,7 @@ PROMPTS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class Sweep(OfTask):
     """One dictionary with prompts of every length N.
 
     Attributes:
@@ -33,16 +33,6 @@ class Sweep:
     task: "Task"
     lengths: Int[np.ndarray, "lengths"]
     seed: int
-
-    @property
-    def name(self) -> str:
-        """The task's name."""
-        return self.task.name
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """The task's problems."""
-        return self.task.problems
 
     @property
     def steps(self) -> Int[np.ndarray, "lengths"]:
@@ -108,6 +98,14 @@ def _sweeps(bench: Bench) -> Cases[Sweep]:
     )
 
 
+def _figure(bench: Bench) -> Cases[Sweep]:
+    return Cases(()) if bench.instances is not None else bench.evidence(SWEEPS)
+
+
 SWEEPS: Experiment[Cases[Sweep]] = Experiment(
     "sweeps", "three dictionaries with m = 100, K = 200, tau = 0.01; N from 50 to 150", _sweeps
+)
+
+FIGURE_SWEEPS: Experiment[Cases[Sweep]] = Experiment(
+    "figure-sweeps", "the same, and nothing on users' plans", _figure
 )

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from lemmata.claims import Cases, Experiment
 from lemmata.papers.context import theory
-from lemmata.papers.context.experiments.plans import plans, rescaled
-from lemmata.tokens import Problem
+from lemmata.papers.context.experiments.plans import OfPlan, plans, rescaled
 
 if TYPE_CHECKING:
     from lemmata.papers.context.setting import Plan
@@ -15,7 +14,7 @@ FACTORS = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Scaled:
+class Scaled(OfPlan):
     """A plan in other units: Z times a factor and tau times its square.
 
     Attributes:
@@ -25,16 +24,6 @@ class Scaled:
 
     plan: "Plan"
     factor: float
-
-    @property
-    def name(self) -> str:
-        """The plan's name."""
-        return self.plan.name
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """The plan's problems."""
-        return self.plan.problems
 
     @property
     def constants(self) -> theory.Constants:

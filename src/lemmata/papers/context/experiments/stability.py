@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lemmata.claims import Bench, Cases, Experiment
-from lemmata.papers.context.experiments.plans import plans
-from lemmata.tokens import Problem
+from lemmata.papers.context.experiments.plans import OfPlan, plans
 
 if TYPE_CHECKING:
     from lemmata.papers.context.setting import Plan
@@ -19,7 +18,7 @@ MOST_NUMBERS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Edge:
+class Edge(OfPlan):
     """A plan at the edge of stability.
 
     Attributes:
@@ -31,16 +30,6 @@ class Edge:
     below: tuple[float, float]
     above: tuple[float, float]
     factor: float
-
-    @property
-    def name(self) -> str:
-        """The plan's name."""
-        return self.plan.name
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """The plan's problems."""
-        return self.plan.problems
 
 
 def _gaps(plan: "Plan", rate: float) -> tuple[float, float]:

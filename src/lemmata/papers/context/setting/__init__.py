@@ -13,6 +13,7 @@ from lemmata.papers.context.setting._frozen import frozen as frozen
 from lemmata.papers.context.setting._laws import Law as Law
 from lemmata.papers.context.setting._laws import correlated_law as correlated_law
 from lemmata.papers.context.setting._laws import draw_labels as draw_labels
+from lemmata.papers.context.setting._laws import label_moment as label_moment
 from lemmata.papers.context.setting._laws import loss_under as loss_under
 from lemmata.papers.context.setting._laws import prediction_error as prediction_error
 from lemmata.papers.context.setting._laws import shifted_law as shifted_law

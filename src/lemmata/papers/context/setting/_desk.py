@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Int
 
 from lemmata._errors import InputError
 from lemmata.papers.context.setting._analysis import SETTING, problems_of
-from lemmata.papers.context.setting._laws import shifted_law
+from lemmata.papers.context.setting._laws import label_moment, shifted_law
 from lemmata.papers.context.setting._model import Weights, system_of
 from lemmata.papers.context.setting._plan import Plan
 from lemmata.papers.context.setting._training import (
@@ -196,8 +196,7 @@ class Watched(AbstractDynamics[WatchedState]):
 def watched(plan: Plan, request: TrainingRequest) -> Watched:
     """The run of a plan as one instance, with a leading axis of length one."""
     task, rates = plan.task, request.rates(plan)
-    moment = shifted_law(task.m).second_moment
-    seen = task.Z.T @ moment @ task.Z + task.tau * np.trace(moment) * np.eye(task.N)
+    seen = label_moment(task, shifted_law(task.m))
     if request.algorithm == "adam":
         inner, kind, lag = _adam(plan, rates[1]), jnp.float32, 1
     else:

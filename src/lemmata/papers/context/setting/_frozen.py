@@ -44,10 +44,15 @@ class FrozenAttention:
         """s^h_k."""
         return attention_of(self.task, np.asarray(self.Q, dtype=float))
 
+    @property
+    def scores(self) -> Float[np.ndarray, "K N H"]:
+        """B_k = Z-bar C_k for every token k (13)."""
+        return np.einsum("ij,jhk->kih", self.task.root, self.attention)
+
     @cached_property
     def _svd(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """B_k = U diag(sigma) W' for every token k."""
-        B = np.einsum("ij,jhk->kih", self.task.root, self.attention)
+        B = self.scores
         return np.linalg.svd(B, full_matrices=B.shape[2] < self.task.N)
 
     @property

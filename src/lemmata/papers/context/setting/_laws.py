@@ -80,10 +80,13 @@ def loss_under(task: Task, law: Law, combined: Float[np.ndarray, "N K"]) -> floa
     return float((np.sum(signal * (moment @ signal)) + noise) / (2 * task.K))
 
 
+def label_moment(task: Task, law: Law) -> Float[np.ndarray, "N N"]:
+    """E y y' of the labels in a prompt."""
+    moment = law.second_moment
+    return task.Z.T @ moment @ task.Z + task.tau * np.trace(moment) * np.eye(task.N)
+
+
 def prediction_error(task: Task, law: Law, combined: Float[np.ndarray, "N K"]) -> float:
     """E ||y-hat - y*||^2 / K at inference, y* being what the target A predicts (Section 4)."""
     away = combined - task.target
-    moment = law.second_moment
-    seen = task.Z @ away
-    noise = task.tau * np.trace(moment) * np.sum(away**2)
-    return float((np.sum(seen * (moment @ seen)) + noise) / task.K)
+    return float(np.sum(away * (label_moment(task, law) @ away)) / task.K)
