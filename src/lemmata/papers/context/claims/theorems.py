@@ -235,6 +235,37 @@ def equation_47(evidence: Cases[Run], sharpened: bool) -> Sequence[Judgement]:
 
 
 @claim(
+    "lemma-7/training",
+    "Appendix B, Lemma 7, (42), (62)",
+    "Along training at the theory's rates the gradients in Q_h and alpha_h keep to (42) and (62), "
+    "alpha being the largest |alpha_{h,k}| there.",
+    assumes=HYPOTHESES,
+    on=DESCENTS,
+    sharpened="to 1e-15 of these bounds",
+)
+def lemma_7_training(evidence: Cases[Run], sharpened: bool) -> Sequence[Judgement]:
+    def known(run: Run, values: np.ndarray) -> np.ndarray:
+        return np.where(run.judged, values, 0.0)
+
+    def in_Q(run: Run) -> np.ndarray:
+        scale = 2 * 2**0.5 * run.task.largest_column
+        return known(run, scale * run["largest_entry"] * np.sqrt(run["gap"]))
+
+    sharper = 1e15 if sharpened else 1.0
+    return [
+        at_most(evidence, "slope in Q", lambda r: known(r, r["slope_Q"]), in_Q, sharper=sharper),
+        at_most(
+            evidence,
+            "slope in w",
+            lambda run: known(run, run["slope_w"]),
+            lambda run: known(run, run.task.spectral * np.sqrt(2 * run["gap"] / run.task.K)),
+            sharper=sharper,
+            tolerance=1e-9,
+        ),
+    ]
+
+
+@claim(
     "equation-48",
     f"{PROOF}, (48)",
     "||B_k - B_k^(0)||_F <= (1 - 1/sqrt(2)) sqrt(zeta_0).",
