@@ -1,6 +1,8 @@
 """Training: stored runs, loops in NumPy, batches, what is measured on the way, and bits."""
 
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
@@ -327,3 +329,19 @@ def test_a_stopped_descent_resumes_to_the_same_bits(tmp_path, descended):
     assert len(done) == 3
     assert sum(done) == 149 * len(CASES)
     assert bits(resumed) == bits(run_cases(steps))
+
+
+def test_two_groups_of_instances_do_not_wait_for_each_other():
+    """More instances than fit a group run in two threads; batched SVDs there never came back."""
+    code = (
+        "import jax\n"
+        "jax.config.update('jax_enable_x64', True)\n"
+        "import numpy as np\n"
+        "from lemmata.papers.context.setting import Plan, descend, draw_task\n"
+        "plans = [Plan(draw_task(4, 10, 6, 3, 0.1, seed=i), 8, seed=i + 50) for i in range(26)]\n"
+        "rates = np.array([[p.rates.Q, p.rates.w] for p in plans])\n"
+        "found = descend([p.task for p in plans], [p.start for p in plans], rates,\n"
+        "                np.zeros(26), np.array([0, 50, 400]))\n"
+        "assert (found.series['gap'][:, -1] < found.series['gap'][:, 0]).all()\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -117,10 +117,10 @@ class Descent(AbstractDynamics[DescentState]):
         moved = scores - self._scores(self.system.attention(self.start.Q))
         change = state.weights.Q - self.start.Q
         known = jnp.arange(K, dtype=self.system.count.dtype) < self.system.count
-        above = jnp.sqrt(jnp.sum(scores**2, axis=(0, 1)))[:, None, None]
-        padding = jnp.diag(jnp.where(self.system.hidden == 0, 0.0, 1.0))[None] * above
-        whole = jnp.concatenate([scores.transpose(2, 0, 1), padding], axis=2)
-        least = jnp.linalg.svd(whole, compute_uv=False)[:, -1] ** 2
+        squares = jnp.einsum("nhk,mhk->knm", scores, scores)
+        padding = jnp.diag(jnp.where(self.system.hidden == 0, 0.0, 1.0))
+        above = jnp.trace(squares, axis1=1, axis2=2)[:, None, None]
+        least = jnp.linalg.eigvalsh(squares + above * padding[None])[:, 0]
         return {
             "gap": state.gap,
             "excess": state.excess,
@@ -133,7 +133,7 @@ class Descent(AbstractDynamics[DescentState]):
             "slope_Q": jnp.sqrt(jnp.max(jnp.sum(state.gradient.Q**2, axis=(0, 2)))),
             "slope_w": jnp.sqrt(jnp.max(jnp.sum(state.gradient.w**2, axis=1))),
             "largest_entry": jnp.max(jnp.abs(state.weights.w)),
-            "distance": jnp.linalg.norm(away, ord=2),
+            "distance": jnp.sqrt(jnp.maximum(jnp.linalg.eigvalsh(away @ away.T)[-1], 0.0)),
         }
 
     @property
