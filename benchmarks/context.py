@@ -22,8 +22,8 @@ from lemmata.papers.context.setting import Plan, Training, descend, draw_task
 from lemmata.papers.context.setting._training import AdamState
 
 HOW = Training(draw_task(30, 200, 100, 20, 0.01, seed=0), heads=64, rate=1e-4)
-ROUNDS = 20
-OUR_STEPS = 10
+ROUNDS = 12
+OUR_STEPS = 40
 THEIR_STEPS = 4
 TRACED_STEPS = 40
 COMPARED_STEPS = 60
