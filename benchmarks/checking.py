@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from benchmarks._rows import Row, timed
-from lemmata.claims import Bench, Verdict, check
+from lemmata.old_claims import Bench, Verdict, check
 from lemmata.papers import papers
 from lemmata.papers.convergence.setting import Dataset
 from lemmata.tokens import Instance

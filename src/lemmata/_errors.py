@@ -1,5 +1,17 @@
 """The one error that a user is meant to see."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class InputError(ValueError):
     """Something the user gave cannot be used; the message says what, where and what to do."""
+
+
+def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
+    """Say that a name is not known, which is nearest, and which there are."""
+    names = [str(other) for other in known]
+    close = get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean '{close[0]}'? " if close else ""
+    shown = ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")
+    return f"unknown {what} '{name}'; {hint}(known: {shown or 'none'})"

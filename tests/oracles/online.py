@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from lemmata.claims import Cases
+from lemmata.old_claims import Cases
 from lemmata.papers.selection.experiments import runs
 from lemmata.papers.selection.experiments.runs import Arm, Followed, Pair, Sizes
 from lemmata.papers.selection.setting import Training, TrainingRun

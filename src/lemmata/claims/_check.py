@@ -1,74 +1,125 @@
 """Check a claim on a bench."""
 
-from lemmata.claims._bench import Bench
-from lemmata.claims._claim import Claim, Evidence
-from lemmata.claims._verdict import Judgement, Status, Verdict, combine
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lemmata._errors import InputError
+from lemmata.claims._claim import Claim
+from lemmata.claims._comparisons import Comparison
+from lemmata.claims._experiment import Bench
+from lemmata.claims._judge import judge
+from lemmata.claims._verdict import Judgement, Status, Support, Verdict, combine
+from lemmata.settings import Evidence
 
 
 def check(claim: Claim, bench: Bench) -> Verdict:
-    """Run the claim's experiment, judge it, and judge the negative control.
+    """Run the claim's experiment and judge what the claim asserts about it.
 
     On the user's data the statement is judged there alone; otherwise a counterexample within its
     literal hypotheses counts too.
     """
-    evidence = bench.evidence(claim.experiment)
-    broken = _unmet(claim, evidence)
-    if broken is not None:
-        return _verdict(claim, (broken,), None)
-    applicable = _applicable(claim, evidence)
-    judgements: tuple[Judgement, ...] = ()
+    refuse_idle_options(claim, bench)
+    if claim.experiment.own and bench.instances is not None:
+        text = "it speaks of its own instances, and your data cannot take their place"
+        return _verdict(claim, bench, [(Judgement("data", Status.INAPPLICABLE, text), None)], None)
+    evidence: Evidence[Any] = bench.evidence(claim.experiment)
+    applicable = evidence.select(_applicable(claim, evidence))
+    judged: list[tuple[Judgement, Any]] = []
     if claim.counterexample is not None and bench.instances is None:
-        judgements = tuple(claim.counterexample(bench))
-    judgements += tuple(claim.check(evidence.select(applicable), False))
-    control = combine(claim.check(evidence.select(applicable), True)).status
-    return _verdict(claim, judgements, control)
+        judged += _judge_all(claim.counter(bench), applicable)
+    if len(applicable):
+        judged += _judge_all(claim.compare(applicable), applicable)
+    if not judged or (not len(applicable) and evidence.cases + evidence.skipped):
+        judged.append((_unmet(claim, evidence), None))
+    support = Support(
+        instances=len(applicable),
+        set_aside=len(evidence) - len(applicable) + len(evidence.skipped),
+        steps=None if evidence.steps is None else float(np.max(evidence.steps, initial=0)),
+        seed=bench.seed,
+    )
+    return _verdict(claim, bench, judged, support)
 
 
-def _applicable(claim: Claim, evidence: Evidence) -> list[int]:
-    codes = frozenset().union(*(assumption.broken_by for assumption in claim.assumptions))
+def refuse_idle_options(claim: Claim, bench: Bench) -> None:
+    """An option that changes nothing is an error."""
+    if bench.options and claim.experiment.training is None:
+        raise InputError(
+            f"{claim.name} trains nothing, so that {', '.join(bench.options)} would have no effect"
+        )
+
+
+def _judge_all(
+    comparisons: Sequence[Comparison], evidence: Evidence[Any]
+) -> list[tuple[Judgement, Any]]:
+    """Each comparison judged, with the case that its witness speaks of."""
+    judged = []
+    for comparison in comparisons:
+        judgement = judge(comparison, evidence)
+        cases = evidence.cases if comparison.cases is None else comparison.cases
+        case = None
+        if judgement.case is not None and judgement.case < len(cases):
+            case = cases[judgement.case]
+        judged.append((judgement, case))
+    return judged
+
+
+def _applicable(claim: Claim, evidence: Evidence[Any]) -> list[int]:
     return [
         index
-        for index in range(len(evidence))
-        if not any(problem.code in codes for problem in evidence.problems(index))
+        for index, case in enumerate(evidence.cases)
+        if not any(hypothesis.broken(case.problems) for hypothesis in claim.hypotheses)
     ]
 
 
-def _unmet(claim: Claim, evidence: Evidence) -> Judgement | None:
-    """Why the statement speaks of no instance, or None if it speaks of one."""
-    if _applicable(claim, evidence):
-        return None
-    for assumption in claim.assumptions:
-        for problem in evidence.problems(0) if len(evidence) else ():
-            if problem.code in assumption.broken_by:
+def _unmet(claim: Claim, evidence: Evidence[Any]) -> Judgement:
+    """Why the statement speaks of no instance."""
+    for case in (*evidence.cases, *evidence.skipped)[:1]:
+        for hypothesis in claim.hypotheses:
+            for problem in hypothesis.broken(case.problems):
                 return Judgement(
-                    "assumptions",
+                    "hypotheses",
                     Status.INAPPLICABLE,
-                    f"{assumption.name} is not met: {problem.message} ({problem.where})",
+                    f"{hypothesis.title} is not met: {problem.message} ({problem.where})",
                     witness={
-                        "assumption": assumption.name,
+                        "assumption": hypothesis.title,
                         "problem": problem.code,
                         "where": problem.where,
                     },
                 )
-    return Judgement("assumptions", Status.INAPPLICABLE, "there is no instance to check")
+    return Judgement("hypotheses", Status.INAPPLICABLE, "there is no instance to check")
 
 
-def _verdict(claim: Claim, judgements: tuple[Judgement, ...], control: Status | None) -> Verdict:
-    overall = combine(judgements)
-    status, reason = overall.status, overall.reason
-    if control not in (None, Status.FAILS) and status in (Status.HOLDS, Status.VACUOUS):
-        status = Status.UNDECIDED
-        reason = f"the check cannot fail here: its negative control came out as {control}"
+def _verdict(
+    claim: Claim,
+    bench: Bench,
+    judged: Sequence[tuple[Judgement, Any]],
+    support: Support | None,
+) -> Verdict:
+    parts = tuple(judgement for judgement, _ in judged)
+    overall = combine(parts)
+    case = next(case for judgement, case in judged if judgement is overall)
     return Verdict(
         claim=claim.name,
-        status=status,
-        reason=reason,
+        status=overall.status,
+        reason=overall.reason,
         statement=claim.statement,
         where=claim.where,
-        experiment=claim.experiment.says,
-        parts=judgements,
+        experiment=bench.bind(claim.experiment).says,
+        parts=parts,
         margin=overall.margin,
         informative_from=overall.informative_from,
         witness=overall.witness,
-        control=control,
+        tightness=overall.tightness,
+        resolution=overall.resolution,
+        kind=claim.kind if overall.status is Status.FAILS else None,
+        support=support,
+        instance=document_of(case),
     )
+
+
+def document_of(case: Any) -> dict[str, Any] | None:
+    """The instance behind a case as a document that can be read back; None if it has none."""
+    instance = getattr(case, "instance", case)
+    return instance.document() if hasattr(instance, "document") else None

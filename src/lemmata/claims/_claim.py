@@ -1,103 +1,153 @@
-"""A claim: a numbered statement that knows how to be checked."""
+"""A claim: a statement that knows how to be checked."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
-from lemmata.claims._bench import Bench, Experiment
-from lemmata.claims._verdict import Judgement
-from lemmata.tokens._problems import Problem
+from lemmata.claims._comparisons import Comparison
+from lemmata.claims._experiment import Bench, Experiment
+from lemmata.claims._verdict import Kind
+from lemmata.settings import Hypothesis
 
+Comparisons = Comparison | Sequence[Comparison]
 
-@dataclass(frozen=True)
-class Assumption:
-    """Something a statement takes for granted, and the problems that break it."""
-
-    name: str
-    says: str
-    broken_by: frozenset[str]
-
-
-@runtime_checkable
-class Evidence(Protocol):
-    """What an experiment gives: one or more instances that can be told apart."""
-
-    def __len__(self) -> int: ...
-
-    def problems(self, index: int) -> Sequence[Problem]:
-        """What is wrong with an instance."""
-        ...
-
-    def select(self, indices: Sequence[int]) -> Any:
-        """The evidence of these instances alone."""
-        ...
-
-
-Check = Callable[[Any, bool], Sequence[Judgement]]
-"""Judge the evidence; with True, judge the sharpened and false version instead."""
+Check = Callable[..., Comparisons]
+"""From evidence to what the statement asserts about it."""
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A statement of a paper, or one of ours.
+class Version:
+    """Another version of a statement: that of the appendix, or a repaired one.
+
+    What is None is as in the printed version.
 
     Attributes:
-        name: ``paper/kind-number``, as the paper numbers it, with a suffix for a variant.
+        suffix: ``appendix``, ``repaired`` or another word, added to the name.
+        where, statement, hypotheses, on, kind, counterexample: see ``Claim``.
+        parameters: what the check gets besides the evidence.
+    """
+
+    suffix: str
+    where: str | None = None
+    statement: str | None = None
+    hypotheses: tuple[Hypothesis, ...] | None = None
+    on: Experiment[Any] | None = None
+    kind: Kind | str | None = None
+    counterexample: "Callable[..., Comparisons] | None" = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """A statement of a paper, one of ours, or one of a user's.
+
+    Attributes:
+        name: ``paper/kind-number``, as the paper numbers it, with a suffix for a version.
         where: section and equation.
         statement: what it says, in our words.
-        assumptions: what must hold of an instance before the statement speaks about it.
+        hypotheses: what must hold of an instance before the statement speaks about it.
         experiment: where it is checked by default.
-        check: how it is judged.
-        sharpened: what the negative control claims; it must come out as ``fails``.
-        counterexample: further judgements on instances of its own, in default runs only: one
-            within the literal hypotheses that breaks the statement, or one that attains it.
+        check: from evidence to comparisons.
+        kind: what sort of failure it would be; None for what is not known to fail.
+        counterexample: from a bench to comparisons on instances of its own, in default runs
+            only: one within the literal hypotheses that breaks the statement, or attains it.
+        parameters: what the check gets besides the evidence.
     """
 
     name: str
     where: str
     statement: str
-    assumptions: tuple[Assumption, ...]
+    hypotheses: tuple[Hypothesis, ...]
     experiment: Experiment[Any]
     check: Check
-    sharpened: str
-    counterexample: Callable[[Bench], Sequence[Judgement]] | None = None
+    kind: Kind | None = None
+    counterexample: Callable[..., Comparisons] | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def paper(self) -> str:
         """The paper's key."""
         return self.name.split("/")[0]
 
+    def compare(self, evidence: Any) -> list[Comparison]:
+        """What the statement asserts about the evidence."""
+        return as_list(self.check(evidence, **self.parameters))
 
-def statements(paper: str) -> Callable[..., Callable[[Check], Claim]]:
-    """A decorator that makes a claim of the paper out of a check."""
+    def counter(self, bench: Bench) -> list[Comparison]:
+        """What it asserts about its counterexample, if it has one."""
+        return [] if self.counterexample is None else as_list(self.counterexample(bench))
+
+
+def as_list(comparisons: Comparisons) -> list[Any]:
+    """One comparison or several as a list."""
+    return [comparisons] if isinstance(comparisons, Comparison) else list(comparisons)
+
+
+def statements(paper: str) -> Callable[..., Callable[[Check], Check]]:
+    """A decorator that makes a claim of the paper out of a check, and one of each version.
+
+    The check itself stays a function, and holds its claims as ``check.claims``.
+    """
 
     def claim(
         name: str,
         where: str,
         statement: str,
         *,
-        assumes: tuple[Assumption, ...],
         on: Experiment[Any],
-        sharpened: str,
-        counterexample: Callable[[Bench], Sequence[Judgement]] | None = None,
-    ) -> Callable[[Check], Claim]:
-        def wrap(check: Check) -> Claim:
-            return Claim(
-                f"{paper}/{name}", where, statement, assumes, on, check, sharpened, counterexample
+        hypotheses: tuple[Hypothesis, ...] = (),
+        kind: Kind | str | None = None,
+        counterexample: Callable[..., Comparisons] | None = None,
+        versions: Sequence[Version] = (),
+        **parameters: Any,
+    ) -> Callable[[Check], Check]:
+        def wrap(check: Check) -> Check:
+            printed = Claim(
+                f"{paper}/{name}",
+                where,
+                statement,
+                hypotheses,
+                on,
+                check,
+                None if kind is None else Kind(kind),
+                counterexample,
+                parameters,
             )
+            others = [_other(printed, version) for version in versions]
+            known = getattr(check, "claims", ())
+            check.claims = (*known, printed, *others)  # pyright: ignore[reportFunctionMemberAccess]
+            return check
 
         return wrap
 
     return claim
 
 
+def _other(printed: Claim, version: Version) -> Claim:
+    def instead(value: Any, usual: Any) -> Any:
+        return usual if value is None else value
+
+    return Claim(
+        f"{printed.name}/{version.suffix}",
+        instead(version.where, printed.where),
+        instead(version.statement, printed.statement),
+        instead(version.hypotheses, printed.hypotheses),
+        instead(version.on, printed.experiment),
+        printed.check,
+        None if version.kind is None else Kind(version.kind),
+        version.counterexample,
+        {**printed.parameters, **version.parameters},
+    )
+
+
 def claims_of(modules: Iterable[ModuleType]) -> tuple[Claim, ...]:
     """All claims of the modules, in order of appearance; one that is imported counts once."""
-    found = {
-        value.name: value
+    claims = {
+        claim.name: claim
         for module in modules
         for value in vars(module).values()
-        if isinstance(value, Claim)
+        for claim in getattr(value, "claims", ())
+        if isinstance(claim, Claim)
     }
-    return tuple(found.values())
+    return tuple(claims.values())

@@ -25,9 +25,43 @@ MEANING = {
 }
 
 
+class Kind(StrEnum):
+    """What sort of failure it is, if a statement fails."""
+
+    MISPRINT = "misprint"
+    CONSTANT = "constant"
+    HYPOTHESIS = "hypothesis"
+    SUBSTANCE = "substance"
+
+
+KIND_MEANING = {
+    Kind.MISPRINT: "a sign, an index or a typo: the proof uses the right one",
+    Kind.CONSTANT: "true with another constant or power",
+    Kind.HYPOTHESIS: "true once a missing hypothesis is added",
+    Kind.SUBSTANCE: "what it says is not so",
+}
+
+
+@dataclass(frozen=True)
+class Tightness:
+    """By how much a bound could be sharpened and still hold on all evidence.
+
+    Attributes:
+        factor: the bound could be so many times as strong; None unless both sides are positive
+            wherever the statement speaks.
+        amount: or stronger by this much, in the statement's own units.
+        dataset, t: where the sharpened bound would first fail.
+    """
+
+    factor: float | None
+    amount: float
+    dataset: str
+    t: float
+
+
 @dataclass(frozen=True)
 class Judgement:
-    """The outcome of one inequality, identity or fact of a statement.
+    """The outcome of one comparison.
 
     Attributes:
         part: which part of the statement this is.
@@ -36,7 +70,11 @@ class Judgement:
         margin: the smallest distance to being false, in the statement's own units.
         informative_from: the first t from which the bound excludes something; None if it
             always does, or never.
-        witness: where it fails, or where the margin is smallest.
+        witness: the place of the margin: the most violated one, or the closest.
+        tightness: of an inequality, by how much it could be sharpened.
+        resolution: of an identity or a limit, the smallest relative change of one side that
+            would have been noticed; of a share, the half width of its confidence interval.
+        case: the number of the case that the witness speaks of, among those that were judged.
     """
 
     part: str
@@ -45,14 +83,41 @@ class Judgement:
     margin: float | None = None
     informative_from: float | None = None
     witness: dict[str, Any] | None = None
+    tightness: Tightness | None = None
+    resolution: float | None = None
+    case: int | None = None
+
+
+@dataclass(frozen=True)
+class Support:
+    """How much was looked at.
+
+    Attributes:
+        instances: to how many the statement applies.
+        set_aside: how many break one of its hypotheses.
+        steps: the last step or place that was recorded, if any.
+        seed: what everything random depended on.
+    """
+
+    instances: int
+    set_aside: int
+    steps: float | None
+    seed: int
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The outcome of a claim: that of its least favourable part.
 
-    ``control`` is the status of a sharpened, false version of the claim; the check is only worth
-    something if that is ``fails``.
+    Attributes:
+        claim, statement, where: what was judged.
+        status, reason, margin, informative_from, witness, tightness, resolution: of that part.
+        kind: what sort of failure it is, if it fails.
+        experiment: what was run, derived from its fields.
+        support: how much was looked at.
+        parts: all judgements.
+        instance: what the witness speaks of, as a document that ``check --data`` and ``train``
+            read back; None if it is no instance of the setting.
     """
 
     claim: str
@@ -65,7 +130,11 @@ class Verdict:
     margin: float | None = None
     informative_from: float | None = None
     witness: dict[str, Any] | None = None
-    control: Status | None = None
+    tightness: Tightness | None = None
+    resolution: float | None = None
+    kind: Kind | None = None
+    support: Support | None = None
+    instance: dict[str, Any] | None = None
 
 
 def combine(judgements: Sequence[Judgement]) -> Judgement:

@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lemmata.claims import Bench, Status, Verdict
-from lemmata.claims import check as check_claim
+from lemmata.claims import Status
+from lemmata.cli._benches import Benches
 from lemmata.cli._files import setting_of
 from lemmata.cli._targets import find_claims
 from lemmata.cli._terminal import answers, print_json, progress_bars
@@ -27,7 +27,7 @@ def check(
     options = {name: value for name, value in training.items() if value is not None}
     with progress_bars() as track:
         benches = {
-            paper: Bench(
+            paper: Benches(
                 seed=seed,
                 track=track,
                 instances=None if data is None else setting_of(paper).read(data, embeddings),
@@ -35,7 +35,7 @@ def check(
             )
             for paper in dict.fromkeys(claim.paper for claim in claims)
         }
-        verdicts = [check_claim(claim, benches[claim.paper]) for claim in claims]
+        verdicts = [benches[claim.paper].check(claim) for claim in claims]
     if as_json:
         print_json({"seed": seed, "verdicts": [verdict_as_json(v) for v in verdicts]})
     else:
@@ -43,7 +43,7 @@ def check(
     exit_strictly(verdicts, strict)
 
 
-def exit_strictly(verdicts: list[Verdict], strict: bool) -> None:
+def exit_strictly(verdicts: list[Any], strict: bool) -> None:
     """With ``--strict``, a statement that fails makes the command fail."""
-    if strict and any(verdict.status is Status.FAILS for verdict in verdicts):
+    if strict and any(verdict.status == Status.FAILS for verdict in verdicts):
         sys.exit(1)

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from lemmata._files import make_folder
-from lemmata.claims import Bench
-from lemmata.claims import check as check_claim
+from lemmata.cli._benches import Benches
 from lemmata.cli._check import exit_strictly
 from lemmata.cli._targets import find_targets
 from lemmata.cli._terminal import answers, messages, print_json, progress_bars
@@ -27,18 +26,20 @@ def reproduce(
     from lemmata.training import Store
 
     with progress_bars() as track:
-        bench = Bench(seed=seed, paper_scale=paper_scale, store=Store(folder / "runs"), track=track)
+        bench = Benches(
+            seed=seed, paper_scale=paper_scale, store=Store(folder / "runs"), track=track
+        )
         entries: list[FigureEntry] = []
         drawing_done = track("figures", len(figures))
         for figure in figures:
-            drawing = figure.draw(bench)
+            drawing = bench.draw(figure)
             files = save_drawing(drawing, folder, figure.name)
             entries.append((figure.name, figure.title, drawing, files))
             drawing_done(1)
         checking_done = track("claims", len(claims))
         verdicts = []
         for claim in claims:
-            verdicts.append(check_claim(claim, bench))
+            verdicts.append(bench.check(claim))
             checking_done(1)
     settings = {
         "targets": targets or ["everything"],

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from lemmata._errors import InputError
-from lemmata.claims import Claim
+from lemmata.old_claims import Claim
 from lemmata.papers import Figure, Paper, papers
 
 

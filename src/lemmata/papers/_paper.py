@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from lemmata.claims import Bench, Claim
 from lemmata.drawing import Drawing
+from lemmata.old_claims import Bench, Claim
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from importlib.resources import files
 from typing import Any
 
 from lemmata import __version__
-from lemmata.claims import MEANING, Judgement, Status, Verdict, tally
 from lemmata.drawing import Drawing, number
+from lemmata.old_claims import MEANING, Judgement, Status, Verdict, tally
 from lemmata.report._html import Markup, element, join
 from lemmata.report._values import line, show
 
@@ -132,7 +132,7 @@ def _claim(verdict: Verdict) -> Markup:
         facts.append(_informative(verdict))
     if verdict.witness:
         facts.append(("Witness", line(verdict.witness)))
-    facts += [("Experiment", verdict.experiment), ("Negative control", _control(verdict.control))]
+    facts += [("Experiment", verdict.experiment), *_worth(verdict)]
     rows = [join(element("dt", name), element("dd", value)) for name, value in facts]
     return element(
         "article",
@@ -152,12 +152,18 @@ def _informative(verdict: Verdict) -> tuple[str, str]:
     return "Says something", f"from {start}"
 
 
-def _control(control: Status | None) -> Markup | str:
-    if control is None:
-        return "not run"
-    if control is Status.FAILS:
-        return join(_badge(control), " as it must")
-    return join(_badge(control), " but it must fail: the check cannot tell true from false here")
+def _worth(verdict: Any) -> list[tuple[str, Markup | str]]:
+    """What the check could tell: how tight the bound is, or what would have been noticed."""
+    facts: list[tuple[str, Markup | str]] = []
+    tightness, resolution = (getattr(verdict, name, None) for name in ("tightness", "resolution"))
+    if tightness is not None:
+        size = "by " + number(tightness.amount)
+        if tightness.factor is not None:
+            size = f"{number(tightness.factor)} times"
+        facts.append(("Could be sharpened", f"{size}; then it fails on {tightness.dataset}"))
+    if resolution is not None:
+        facts.append(("Resolution", number(resolution)))
+    return facts
 
 
 def _parts(verdict: Verdict) -> Markup | None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Judgement, Verdict
+from lemmata.claims import Verdict
+from lemmata.old_claims import Verdict as OldVerdict
 
 _AS_IT_IS = frozenset({str, int, bool, type(None)})
 """Most of what a large answer consists of."""
@@ -58,20 +59,13 @@ def _key(key: Any) -> str:
     return str(plain(key))
 
 
-def as_json(verdict: Verdict) -> dict[str, Any]:
+def as_json(verdict: Verdict | OldVerdict) -> dict[str, Any]:
     """A verdict as a JSON object."""
-    shared = ("status", "margin", "informative_from", "witness")
     return {
         "claim": verdict.claim,
-        **{name: plain(getattr(verdict, name)) for name in shared},
-        "statement": verdict.statement,
-        "experiment": verdict.experiment,
-        "where": verdict.where,
-        "reason": verdict.reason,
-        "control": plain(verdict.control),
-        "parts": [_part(part) for part in verdict.parts],
+        **{
+            field.name: plain(getattr(verdict, field.name))
+            for field in dataclasses.fields(verdict)
+            if field.name != "claim"
+        },
     }
-
-
-def _part(judgement: Judgement) -> dict[str, Any]:
-    return plain(judgement)

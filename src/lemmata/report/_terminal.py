@@ -7,7 +7,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from lemmata.claims import Status, Verdict
+from lemmata.old_claims import Status, Verdict
 
 COLOURS = {
     Status.HOLDS: "green",

@@ -16,8 +16,8 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array
 
 from lemmata._errors import InputError
-from lemmata.claims import Bench, Cases, Status, Verdict, check, claims_of
 from lemmata.drawing import COLUMN_WIDTH, TEXT_WIDTH
+from lemmata.old_claims import Bench, Cases, Status, Verdict, check, claims_of
 from lemmata.papers.context.claims import deep as claims
 from lemmata.papers.context.experiments import deep as experiments
 from lemmata.papers.context.experiments.deep import DEEP, HEADS, Heads

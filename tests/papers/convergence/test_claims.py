@@ -2,7 +2,7 @@
 
 import pytest
 
-from lemmata.claims import Bench, Status, Verdict, check
+from lemmata.old_claims import Bench, Status, Verdict, check
 from lemmata.papers import papers
 from lemmata.papers.convergence.experiments import PAPER_RUN
 from lemmata.tokens import Instance, TokenData

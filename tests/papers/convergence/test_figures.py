@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from lemmata.claims import Bench
 from lemmata.drawing import TEXT_WIDTH
+from lemmata.old_claims import Bench
 from lemmata.papers.convergence.experiments import PAPER_RUN
 from lemmata.papers.convergence.figures import FIGURES, _generalization, _joint
 from lemmata.papers.convergence.setting import (

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lemmata.claims import Bench, Status, Verdict, check
+from lemmata.old_claims import Bench, Status, Verdict, check
 from lemmata.papers import papers
 from lemmata.papers.mechanics import experiments
 from lemmata.tokens import Instance, TokenData

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from oracles.recorded import FACTS
 
-from lemmata.claims import Bench
 from lemmata.drawing import COLUMN_WIDTH, TEXT_WIDTH, Drawing
+from lemmata.old_claims import Bench
 from lemmata.papers.mechanics import experiments
 from lemmata.papers.mechanics.figures import FIGURES, _acyclic
 from lemmata.report import plain

@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from lemmata.claims import Bench, Status, Verdict, check
+from lemmata.old_claims import Bench, Status, Verdict, check
 from lemmata.papers import papers
 from lemmata.papers.selection._witnesses import (
     ExactEncodings,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from oracles.online import SIZES, made_up_followed, made_up_pairs
 
-from lemmata.claims import Bench, Cases
 from lemmata.drawing import COLUMN_WIDTH, TEXT_WIDTH, Drawing
+from lemmata.old_claims import Bench, Cases
 from lemmata.papers.selection.experiments import ensembles, heat_maps, runs
 from lemmata.papers.selection.experiments.ensembles import Rivals, Switched
 from lemmata.papers.selection.experiments.heat_maps import HeatMap

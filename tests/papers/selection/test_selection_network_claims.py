@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lemmata.claims import Bench, Status, Verdict, check, claims_of
 from lemmata.drawing import COLUMN_WIDTH
+from lemmata.old_claims import Bench, Status, Verdict, check, claims_of
 from lemmata.papers.selection.claims import construction, networks, separation, worst_case
 from lemmata.papers.selection.claims._network_terms import beyond_noise, exactly
 from lemmata.papers.selection.experiments import networks as network_experiments

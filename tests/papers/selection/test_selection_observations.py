@@ -19,7 +19,7 @@ from oracles.online import (
 )
 from oracles.sparse_selection import FACTS, subset_vector
 
-from lemmata.claims import Bench, Cases, Claim, Status, check, claims_of
+from lemmata.old_claims import Bench, Cases, Claim, Status, check, claims_of
 from lemmata.papers.selection.claims import findings, observations
 from lemmata.papers.selection.claims import heat_maps as heat_map_claims
 from lemmata.papers.selection.experiments import ensembles, heat_maps, runs

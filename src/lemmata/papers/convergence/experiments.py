@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import Bench, Experiment
+from lemmata.old_claims import Bench, Experiment
 from lemmata.papers.convergence import theory
 from lemmata.tokens._problems import Problem
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lemmata._errors import InputError
-from lemmata.claims import Bench, Experiment
+from lemmata.old_claims import Bench, Experiment
 from lemmata.papers.mechanics.evidence import (
     Balls,
     Curves,

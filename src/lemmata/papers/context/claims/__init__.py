@@ -6,7 +6,7 @@ Theorem 1 and its proof; ``inference`` Theorem 2; ``ridge`` Section 3.2 and Figu
 Figures 2a and 4; ``deep`` Figures 2b and 5; ``own`` what the paper does not say.
 """
 
-from lemmata.claims import claims_of
+from lemmata.old_claims import claims_of
 from lemmata.papers.context.claims import (
     deep,
     gradients,

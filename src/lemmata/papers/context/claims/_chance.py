@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Judgement, Status
+from lemmata.old_claims import Judgement, Status
 
 DEVIATIONS = 5.0
 """So many standard errors from the stated value, an average counts as different."""

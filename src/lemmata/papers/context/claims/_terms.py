@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from lemmata.claims import Assumption, statements
+from lemmata.old_claims import Assumption, statements
 
 if TYPE_CHECKING:
     from lemmata.papers.context.experiments.points import Point

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from lemmata.claims import Cases, Judgement, Status, along, each
+from lemmata.old_claims import Cases, Judgement, Status, along, each
 from lemmata.papers.context.claims._terms import claim
 from lemmata.papers.context.experiments.deep import DEEP, HEADS, LOSSES, Deep, Heads
 

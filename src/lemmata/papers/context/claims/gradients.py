@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lemmata.claims import Bench, Cases, Judgement, Status, at_most, fact, same
+from lemmata.old_claims import Bench, Cases, Judgement, Status, at_most, fact, same
 from lemmata.papers.context.claims._terms import ROUNDING, UNIT, claim
 from lemmata.papers.context.experiments.points import GAUSSIAN_POINTS, POINTS, Point
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lemmata.claims import Cases, Judgement, at_most, each, fact, same
+from lemmata.old_claims import Cases, Judgement, at_most, each, fact, same
 from lemmata.papers.context.claims._chance import mean_is
 from lemmata.papers.context.claims._terms import HYPOTHESES, NOISE, ROUNDING, claim
 from lemmata.papers.context.experiments.points import POINTS, Point

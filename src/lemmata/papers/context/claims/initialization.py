@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lemmata.claims import Cases, Judgement, Status, at_most, each, fact, same
+from lemmata.old_claims import Cases, Judgement, Status, at_most, each, fact, same
 from lemmata.papers.context import theory
 from lemmata.papers.context.claims._chance import mean_is
 from lemmata.papers.context.claims._terms import (

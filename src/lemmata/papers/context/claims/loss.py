@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lemmata.claims import Bench, Cases, Judgement, at_most, each, fact, same
+from lemmata.old_claims import Bench, Cases, Judgement, at_most, each, fact, same
 from lemmata.papers.context.claims._terms import NOISE, ROUNDING, claim, conditioned
 from lemmata.papers.context.claims.gradients import no_square
 from lemmata.papers.context.claims.setup import cubature_loss

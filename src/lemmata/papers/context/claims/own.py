@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lemmata.claims import Cases, Judgement, Status, each, fact, same
+from lemmata.old_claims import Cases, Judgement, Status, each, fact, same
 from lemmata.papers.context.claims._terms import NOISE, claim
 from lemmata.papers.context.experiments.heads import (
     FEW_HEADS,

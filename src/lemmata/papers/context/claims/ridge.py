@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from lemmata.claims import Cases, Judgement, Status, along, at_most, fact, same
+from lemmata.old_claims import Cases, Judgement, Status, along, at_most, fact, same
 from lemmata.papers.context.claims._terms import NOISE, ROUNDING, claim
 from lemmata.papers.context.experiments.points import POINTS, Point
 from lemmata.papers.context.experiments.ridge import FIGURE_SWEEPS, SWEEPS, Sweep

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lemmata.claims import Bench, Cases, Judgement, Status, fact, same
+from lemmata.old_claims import Bench, Cases, Judgement, Status, fact, same
 from lemmata.papers.context.claims._chance import mean_is
 from lemmata.papers.context.claims._terms import NOISE, ROUNDING, claim
 from lemmata.papers.context.experiments.points import POINTS, Point

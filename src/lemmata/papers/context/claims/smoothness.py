@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lemmata.claims import Bench, Cases, Judgement, at_most, fact
+from lemmata.old_claims import Bench, Cases, Judgement, at_most, fact
 from lemmata.papers.context import theory
 from lemmata.papers.context.claims._terms import UNIT, claim, constants
 from lemmata.papers.context.experiments.points import POINTS, Point

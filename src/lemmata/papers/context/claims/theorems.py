@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Cases, Judgement, at_most, each, fact, same
+from lemmata.old_claims import Cases, Judgement, at_most, each, fact, same
 from lemmata.papers.context import theory
 from lemmata.papers.context.claims._terms import FULL_RANK, HYPOTHESES, NOISE, UNIT, claim
 from lemmata.papers.context.experiments.descents import (

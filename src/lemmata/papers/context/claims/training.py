@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lemmata.claims import Cases, Judgement, at_least, at_most, each, fact
+from lemmata.old_claims import Cases, Judgement, at_least, at_most, each, fact
 from lemmata.papers.context.claims._terms import claim
 from lemmata.papers.context.experiments.training import HEADS, SAMPLED, OneLayer
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import Bench, Cases, Experiment
+from lemmata.old_claims import Bench, Cases, Experiment
 from lemmata.papers.context import theory
 from lemmata.papers.context.experiments.plans import OfPlan, gaussian_plans, plans
 from lemmata.tokens import Problem

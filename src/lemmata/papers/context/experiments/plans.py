@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lemmata.claims import Bench
+from lemmata.old_claims import Bench
 from lemmata.tokens import Problem
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import Bench, Cases, Experiment
+from lemmata.old_claims import Bench, Cases, Experiment
 from lemmata.papers.context import theory
 from lemmata.papers.context.experiments.descents import DESCENTS, Run
 from lemmata.tokens import Problem

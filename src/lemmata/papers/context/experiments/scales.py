@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lemmata.claims import Cases, Experiment
+from lemmata.old_claims import Cases, Experiment
 from lemmata.papers.context import theory
 from lemmata.papers.context.experiments.plans import OfPlan, plans, rescaled
 

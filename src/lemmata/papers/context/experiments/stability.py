@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lemmata.claims import Bench, Cases, Experiment
+from lemmata.old_claims import Bench, Cases, Experiment
 from lemmata.papers.context.experiments.plans import OfPlan, plans
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from lemmata.claims import Bench
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, Drawing, number, style
+from lemmata.old_claims import Bench
 from lemmata.papers.context.experiments.deep import DEEP, LOSSES, Deep, paper_training
 
 if TYPE_CHECKING:

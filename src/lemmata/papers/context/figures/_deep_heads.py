@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lemmata.claims import Bench, Cases
 from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, draw_band, number, style
+from lemmata.old_claims import Bench, Cases
 from lemmata.papers.context.experiments.deep import HEADS, LOSSES, Deep, Heads
 from lemmata.papers.context.figures._deep import COLOURS, MARKS, NAMES, choices, draw_logarithmic
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lemmata.claims import Bench
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, number, style
+from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
 from lemmata.papers.context.experiments.descents import DESCENTS, Run
 

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from lemmata.claims import Bench, Cases
 from lemmata.drawing import PALETTE, TEXT_WIDTH, number, style
+from lemmata.old_claims import Bench, Cases
 from lemmata.papers._paper import Drawing
 from lemmata.papers.context.experiments.training import HEADS, OneLayer
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Assumption, Judgement, at_least, statements
+from lemmata.old_claims import Assumption, Judgement, at_least, statements
 from lemmata.papers.convergence.experiments import Points, Trained
 
 COLLOCATION = Assumption(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lemmata.claims import Bench, Judgement, Status, fact
+from lemmata.old_claims import Bench, Judgement, Status, fact
 from lemmata.papers.convergence import theory
 from lemmata.papers.convergence.claims._terms import (
     ASSUMPTION_2,

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lemmata.claims import Judgement, equal
+from lemmata.old_claims import Judgement, equal
 from lemmata.papers.convergence.claims._terms import (
     ASSUMPTION_2,
     CHOICE,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lemmata.claims import Judgement, Status, at_least, equal
+from lemmata.old_claims import Judgement, Status, at_least, equal
 from lemmata.papers.convergence import theory
 from lemmata.papers.convergence.claims._terms import (
     ASSUMPTION_2,

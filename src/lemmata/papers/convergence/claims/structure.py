@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from lemmata.claims import Bench, Judgement, fact
+from lemmata.old_claims import Bench, Judgement, fact
 from lemmata.papers.convergence.claims._terms import (
     COLLOCATION,
     ORDERS,

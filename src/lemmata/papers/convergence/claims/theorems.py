@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lemmata.claims import Bench, Judgement, Status, at_least, fact
+from lemmata.old_claims import Bench, Judgement, Status, at_least, fact
 from lemmata.papers.convergence import theory
 from lemmata.papers.convergence.claims._terms import (
     STAGE_2,

@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.special import softmax
 
-from lemmata.claims import Bench, Experiment
 from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_band, draw_tokens, number, style
+from lemmata.old_claims import Bench, Experiment
 from lemmata.papers._paper import Drawing
 from lemmata.papers.convergence.experiments import PAPER_RUN, random_datasets, train
 from lemmata.papers.convergence.setting import TwoStage, TwoStageRun, example_1

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import Bench, Experiment
 from lemmata.drawing import PALETTE, SMALL, TEXT_WIDTH, draw_band, number, style
+from lemmata.old_claims import Bench, Experiment
 from lemmata.papers._paper import Drawing
 from lemmata.papers.convergence import theory
 from lemmata.papers.convergence.experiments import PAPER_RUN, random_datasets

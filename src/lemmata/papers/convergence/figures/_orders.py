@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from lemmata.claims import Bench
 from lemmata.drawing import (
     PALETTE,
     TEXT_WIDTH,
@@ -11,6 +10,7 @@ from lemmata.drawing import (
     draw_tokens,
     style,
 )
+from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
 from lemmata.papers.convergence.setting import Dataset, example_1
 from lemmata.tokens import Role

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, SMALL, TEXT_WIDTH, draw_band, number, style
+from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
 from lemmata.papers.convergence import theory
 from lemmata.papers.convergence.experiments import PAPER_RUN, Trained

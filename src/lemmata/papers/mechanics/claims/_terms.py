@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lemmata.claims import Assumption, Judgement, Status, at_least, equal, statements
+from lemmata.old_claims import Assumption, Judgement, Status, at_least, equal, statements
 from lemmata.papers.mechanics.evidence import Curves, Structures, Trained
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lemmata.claims import Bench, Judgement, Status, at_least, fact
+from lemmata.old_claims import Bench, Judgement, Status, at_least, fact
 from lemmata.papers.mechanics.claims._terms import (
     ASSUMPTION_2,
     EPS,

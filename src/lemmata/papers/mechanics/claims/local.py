@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lemmata.claims import Judgement, Status, fact
+from lemmata.old_claims import Judgement, Status, fact
 from lemmata.papers.mechanics.claims._terms import (
     ACYCLIC,
     ASSUMPTION_2,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lemmata.claims import Bench, Judgement, at_least, fact
+from lemmata.old_claims import Bench, Judgement, at_least, fact
 from lemmata.papers.mechanics import theory
 from lemmata.papers.mechanics.claims._terms import (
     ACYCLIC,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lemmata.claims import Judgement, at_least, equal
+from lemmata.old_claims import Judgement, at_least, equal
 from lemmata.papers.mechanics.claims._terms import (
     GLOBAL,
     claim,

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import Bench, Experiment
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band, number, style
+from lemmata.old_claims import Bench, Experiment
 from lemmata.papers._paper import Drawing
 from lemmata.papers.mechanics.evidence import Trained
 from lemmata.papers.mechanics.experiments import ACYCLIC_RUN, trained

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Bench
 from lemmata.drawing import number, style
+from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
 from lemmata.papers.mechanics.evidence import Local
 from lemmata.papers.mechanics.experiments import CROSS_ENTROPY_RUN

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import Bench
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, number, style
+from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
 from lemmata.papers.mechanics.evidence import Trained
 from lemmata.papers.mechanics.experiments import CYCLIC_RUN

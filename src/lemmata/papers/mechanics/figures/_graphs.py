@@ -6,7 +6,6 @@ everything the text says about the figure holds.
 
 from typing import TYPE_CHECKING, Any
 
-from lemmata.claims import Bench
 from lemmata.drawing import (
     PALETTE,
     TEXT_WIDTH,
@@ -14,6 +13,7 @@ from lemmata.drawing import (
     number,
     style,
 )
+from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
 from lemmata.papers.mechanics.setting import Dataset
 from lemmata.tokens import (

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, number, style
+from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
 from lemmata.papers.mechanics.evidence import Local
 from lemmata.papers.mechanics.experiments import LITERAL_SQUARED_RUN, SQUARED_RUN

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from lemmata.claims import Assumption, Judgement, Status, fact
+from lemmata.old_claims import Assumption, Judgement, Status, fact
 
 if TYPE_CHECKING:
     from lemmata.papers.selection.setting._networks import Estimate

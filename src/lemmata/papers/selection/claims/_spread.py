@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Cases, Judgement, Status
+from lemmata.old_claims import Cases, Judgement, Status
 from lemmata.papers.selection.experiments.runs import Arm, Pair, decay, late
 
 Tasks = Iterable[tuple[int, int]]

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import Assumption, statements
+from lemmata.old_claims import Assumption, statements
 
 claim = statements("selection")
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lemmata.claims import Cases, Judgement, each, fact
+from lemmata.old_claims import Cases, Judgement, each, fact
 from lemmata.papers.selection import theory
 from lemmata.papers.selection.claims._terms import SPARSE, claim
 from lemmata.papers.selection.experiments.states import STATES, StateGrid

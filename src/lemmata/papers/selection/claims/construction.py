@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Assumption, Bench, Cases, Judgement, each, fact, same
+from lemmata.old_claims import Assumption, Bench, Cases, Judgement, each, fact, same
 from lemmata.papers.selection.claims._network_terms import FITS, PROPER, ROUNDING, exactly
 from lemmata.papers.selection.claims._terms import claim
 from lemmata.papers.selection.experiments.construction import ENCODED, Asked, Encoded, encode

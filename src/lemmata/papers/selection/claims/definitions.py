@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lemmata.claims import Bench, Cases, Judgement, each, fact, same
+from lemmata.old_claims import Bench, Cases, Judgement, each, fact, same
 from lemmata.papers.selection._witnesses import (
     ExactEncodings,
     three_vectors,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lemmata.claims import Cases, Judgement, at_least, equal, fact
+from lemmata.old_claims import Cases, Judgement, at_least, equal, fact
 from lemmata.papers.selection.claims._spread import lengths, less, more, vanishes
 from lemmata.papers.selection.claims._terms import CONVERGES, claim
 from lemmata.papers.selection.experiments.ensembles import (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lemmata.claims import Cases, Judgement, same
+from lemmata.old_claims import Cases, Judgement, same
 from lemmata.papers.selection.claims._terms import claim, softmax
 from lemmata.papers.selection.claims.definitions import aligned, attention, mean_attention
 from lemmata.papers.selection.claims.one_hot import GRADIENT, stays_on_direction

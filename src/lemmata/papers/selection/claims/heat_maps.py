@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lemmata.claims import Cases, Judgement, Status, at_least
+from lemmata.old_claims import Cases, Judgement, Status, at_least
 from lemmata.papers.selection.claims._terms import CONVERGES, claim
 from lemmata.papers.selection.experiments.heat_maps import HEAT_MAPS, HeatMap
 

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from lemmata.claims import Bench, Cases, Judgement, Status, each, fact, same
+from lemmata.old_claims import Bench, Cases, Judgement, Status, each, fact, same
 from lemmata.papers.selection._witnesses import (
     ExactEncodings,
     three_vectors,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Bench, Cases, Judgement, Status, at_least, each, fact
+from lemmata.old_claims import Bench, Cases, Judgement, Status, at_least, each, fact
 from lemmata.papers.selection import theory
 from lemmata.papers.selection.claims._terms import (
     RESTRICTED,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from lemmata.claims import Bench, Cases, Judgement, each, fact, same
+from lemmata.old_claims import Bench, Cases, Judgement, each, fact, same
 from lemmata.papers.selection.claims._network_terms import (
     FITS,
     POSITIONS,

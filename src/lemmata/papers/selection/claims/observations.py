@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool
 
-from lemmata.claims import Bench, Cases, Judgement, at_least, fact
+from lemmata.old_claims import Bench, Cases, Judgement, at_least, fact
 from lemmata.papers.selection.claims._spread import (
     FALLS,
     SMALL,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Cases, Judgement, Status, along, each, fact, same
+from lemmata.old_claims import Cases, Judgement, Status, along, each, fact, same
 from lemmata.papers.selection import theory
 from lemmata.papers.selection.claims._terms import SMALL_LOSS, SMALL_STEP, SPARSE, claim, softmax
 from lemmata.papers.selection.experiments.descents import ONE_HOT, Descent

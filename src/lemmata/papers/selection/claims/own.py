@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from lemmata.claims import Cases, Judgement, Status, each, fact
+from lemmata.old_claims import Cases, Judgement, Status, each, fact
 from lemmata.papers.selection import theory
 from lemmata.papers.selection.claims._terms import RESTRICTED, SMALL_LOSS, SMALL_STEP, SPARSE, claim
 from lemmata.papers.selection.experiments.descents import ONE_HOT, STOCHASTIC, Descent

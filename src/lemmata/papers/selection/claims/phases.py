@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lemmata.claims import Bench, Cases, Judgement, along, each, fact
+from lemmata.old_claims import Bench, Cases, Judgement, along, each, fact
 from lemmata.papers.selection import theory
 from lemmata.papers.selection.claims._terms import SMALL_LOSS, SMALL_STEP, SPARSE, claim
 from lemmata.papers.selection.experiments.descents import ONE_HOT, Descent

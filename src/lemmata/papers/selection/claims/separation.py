@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lemmata._errors import InputError
-from lemmata.claims import Assumption, Cases, Judgement, each, same
+from lemmata.old_claims import Assumption, Cases, Judgement, each, same
 from lemmata.papers.selection.claims._network_terms import FITS, PROPER, ROUNDING, exactly
 from lemmata.papers.selection.claims._terms import claim
 from lemmata.papers.selection.experiments.construction import LITERAL, Literal8

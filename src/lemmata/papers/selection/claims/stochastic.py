@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lemmata.claims import Bench, Cases, Judgement, Status, along, each, fact, same
+from lemmata.old_claims import Bench, Cases, Judgement, Status, along, each, fact, same
 from lemmata.papers.selection import theory
 from lemmata.papers.selection.claims._terms import RESTRICTED, claim
 from lemmata.papers.selection.experiments.descents import STOCHASTIC, Descent

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
-from lemmata.claims import Cases, Judgement, each, same
+from lemmata.old_claims import Cases, Judgement, each, same
 from lemmata.papers.selection.claims._network_terms import (
     FITS,
     POSITIONS,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float, Int
 
-from lemmata.claims import Bench, Cases, Experiment
+from lemmata.old_claims import Bench, Cases, Experiment
 from lemmata.papers.selection.experiments.networks import Unseen
 from lemmata.papers.selection.theory import _networks as theory
 from lemmata.tokens import Problem

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata._errors import InputError
-from lemmata.claims import Bench, Cases, Experiment
+from lemmata.old_claims import Bench, Cases, Experiment
 from lemmata.papers.selection.theory import NEEDED_DELTA, kappa
 from lemmata.tokens import Problem
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float, Int
 
-from lemmata.claims import Bench, Cases, Experiment
+from lemmata.old_claims import Bench, Cases, Experiment
 from lemmata.papers.selection.experiments.descents import one_hot_dynamics
 from lemmata.tokens import Problem
 

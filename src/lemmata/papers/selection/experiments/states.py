@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import Bench, Cases, Experiment
+from lemmata.old_claims import Bench, Cases, Experiment
 from lemmata.papers.selection.theory import ceiling
 from lemmata.tokens import Problem
 

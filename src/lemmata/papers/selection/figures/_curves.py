@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import Cases
 from lemmata.drawing import PALETTE, draw_band, number
+from lemmata.old_claims import Cases
 from lemmata.papers.selection.claims._spread import power
 from lemmata.papers.selection.experiments.runs import Arm, Pair, late
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lemmata.claims import Bench, Cases, Experiment
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, SMALL, number, style
+from lemmata.old_claims import Bench, Cases, Experiment
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.experiments.networks import (
     PAPER_TASK,

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Bench, Cases, Experiment
 from lemmata.drawing import TEXT_WIDTH, number, style
+from lemmata.old_claims import Bench, Cases, Experiment
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.claims._spread import lengths, subset_sizes
 from lemmata.papers.selection.experiments.runs import Pair

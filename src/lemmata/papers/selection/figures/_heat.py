@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lemmata.claims import Cases
 from lemmata.drawing import PALETTE, SMALL, number
+from lemmata.old_claims import Cases
 from lemmata.papers.selection.experiments.heat_maps import HeatMap
 
 if TYPE_CHECKING:

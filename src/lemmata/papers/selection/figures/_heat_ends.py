@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from lemmata.claims import Bench, Cases
 from lemmata.drawing import COLUMN_WIDTH, number, style
+from lemmata.old_claims import Bench, Cases
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.experiments.heat_maps import HEAT_MAPS, HeatMap
 from lemmata.papers.selection.figures._heat import draw_weights, setting, table

@@ -1,7 +1,7 @@
 """Figure 8: W and V at four moments of training."""
 
-from lemmata.claims import Bench
 from lemmata.drawing import TEXT_WIDTH, number, style
+from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.experiments.heat_maps import HEAT_MAPS
 from lemmata.papers.selection.figures._heat import draw_weights, setting

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Bench, Cases
 from lemmata.drawing import PALETTE, TEXT_WIDTH, number, style
+from lemmata.old_claims import Bench, Cases
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.claims._spread import lengths
 from lemmata.papers.selection.experiments.ensembles import SWITCHED, Switched

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lemmata.claims import Bench, Cases
 from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_band, number, style
+from lemmata.old_claims import Bench, Cases
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.claims.observations import fitted, linearity
 from lemmata.papers.selection.experiments.runs import MEAN_FIELD, Followed, late

@@ -1,7 +1,7 @@
 """Figure 4: SGD from zero."""
 
-from lemmata.claims import Bench
 from lemmata.drawing import number
+from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.claims.observations import REPORTED_SHARE
 from lemmata.papers.selection.experiments.ensembles import RIVALS, SWITCHED

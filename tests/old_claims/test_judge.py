@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lemmata.claims import Judgement, Status, at_least, combine, equal
+from lemmata.old_claims import Judgement, Status, at_least, combine, equal
 
 STEPS = np.array([0, 1, 2])
 ONE, TWO = ["small"], ["small", "large"]

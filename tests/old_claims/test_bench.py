@@ -1,6 +1,6 @@
 """The bench keeps evidence apart by experiment, not by name."""
 
-from lemmata.claims import Bench, Experiment
+from lemmata.old_claims import Bench, Experiment
 
 
 def test_experiments_of_two_papers_may_share_a_name():

@@ -6,8 +6,8 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from lemmata.claims._judge import at_least, equal
-from lemmata.claims._verdict import Judgement, Status
+from lemmata.old_claims._judge import at_least, equal
+from lemmata.old_claims._verdict import Judgement, Status
 from lemmata.tokens import Problem
 
 

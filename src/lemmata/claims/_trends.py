@@ -1,0 +1,130 @@
+"""Where a curve goes: the distance to a target, extrapolated from the end of a run."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+Curve = Float[np.ndarray, "places"]
+
+WINDOW = 16.0
+"""The trend is read off the places from a sixteenth of the last one on."""
+
+FEWEST = 6
+"""So many records make a trend."""
+
+AS_GOOD = 3.0
+"""Laws whose residual is within this factor of the best one's cannot be told apart."""
+
+MODESTY = 0.1
+"""No extrapolation is trusted beyond this share of the distance that is left at the end."""
+
+SLOWER, FLAT = 0.75, 0.01
+"""A curve settles if its change per doubling falls by the first, or is this share of its end."""
+
+POWERS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+LOG_POWERS = (1.0, 2.0, 3.0)
+RATES = (1.0, 3.0, 10.0, 30.0, 100.0)
+"""Of exponentials, in units of the last place."""
+
+
+@dataclass(frozen=True)
+class Trend:
+    """The end of a curve of distances.
+
+    Attributes:
+        offset: what the distance extrapolates to.
+        error: how far off that may be.
+        size: how far away the curve started.
+        last: the distance at the end.
+        law: how it falls.
+        settles: whether its changes from doubling to doubling die out, so that a limit other
+            than the target can be told from a slow way to it.
+    """
+
+    offset: float
+    error: float
+    size: float
+    last: float
+    law: str
+    settles: bool
+
+    @property
+    def resolution(self) -> float:
+        """The smallest wrong target that would be rejected, relative to the whole way."""
+        return self.error / self.size if self.size > 0 else 0.0
+
+
+def fit_trend(
+    places: Curve,
+    distance: Curve,
+    *,
+    trend: Curve | None,
+    rounding: Curve,
+    size: Curve | None,
+) -> Trend | None:
+    """Fit c + a * law(t) to the end of the curve; None if there are too few records.
+
+    The laws are powers of t and of log t and exponentials, or the one that is given. The error
+    covers how far equally good laws disagree, how far the two halves of the window do, and the
+    residual.
+    """
+    known = np.isfinite(distance) & (places > 1)
+    t, d = places[known], distance[known]
+    if len(t) < FEWEST:
+        return None
+    scale = float(np.abs(distance[np.isfinite(distance)]).max() if size is None else np.max(size))
+    floor = float((rounding[known] * scale).max())
+    last = float(d[-1])
+    window = t >= t[-1] / WINDOW
+    if window.sum() < FEWEST:
+        window = np.arange(len(t)) >= len(t) - FEWEST
+    late = window & (t >= t[-1] / WINDOW**0.5)
+    if np.abs(d[late if late.any() else window]).max() <= floor:
+        return Trend(0.0, floor, max(scale, floor), last, "reached, up to rounding", True)
+    laws = [("as stated", trend[known])] if trend is not None else list(_laws(t))
+    offset, error, law = _extrapolate(d, laws, window, late)
+    error = max(error + floor, MODESTY * abs(last))
+    return Trend(offset, error, scale, last, law, _settles(t, d, offset))
+
+
+def _settles(t: Curve, d: Curve, offset: float) -> bool:
+    """Whether the change over the last doubling is clearly smaller than that before it."""
+    early, middle, end = np.interp(np.log(t[-1] / np.array([4.0, 2.0, 1.0])), np.log(t), d)
+    flat = abs(early - end) <= FLAT * abs(offset)
+    return bool(flat or abs(end - middle) < SLOWER * abs(middle - early))
+
+
+def _laws(t: Curve) -> Iterator[tuple[str, Curve]]:
+    for power in POWERS:
+        yield f"t^-{power:g}", (t / t[-1]) ** -power
+    for power in LOG_POWERS:
+        yield f"(log t)^-{power:g}", (np.log(t) / np.log(t[-1])) ** -power
+    for rate in RATES:
+        yield f"exp(-{rate / t[-1]:.2g} t)", np.exp(-rate * (t / t[-1]))
+
+
+def _extrapolate(
+    d: Curve,
+    laws: list[tuple[str, Curve]],
+    window: Bool[np.ndarray, "places"],
+    late: Bool[np.ndarray, "places"],
+) -> tuple[float, float, str]:
+    """The offset under the law that fits best, and how far others and other windows differ."""
+    halves = [window, late if late.sum() >= 3 else window]
+    fits = [(law, [_fit(d[part], phi[part]) for part in halves]) for law, phi in laws]
+    best = min(fits, key=lambda fit: fit[1][0][1])
+    residual = best[1][0][1]
+    offset = best[1][1][0]
+    rivals = [fit for fit in fits if fit[1][0][1] <= AS_GOOD * residual]
+    spread = max(abs(part[0] - offset) for _, parts in rivals for part in parts)
+    return float(offset), float(spread + 2 * residual), best[0]
+
+
+def _fit(d: Curve, phi: Curve) -> tuple[float, float]:
+    """Least squares of c + a phi: c, and the residual of a typical point."""
+    design = np.stack([np.ones_like(phi), phi], axis=1)
+    solution, *_ = np.linalg.lstsq(design, d, rcond=None)
+    residual = d - design @ solution
+    return float(solution[0]), float(np.sqrt(np.mean(residual**2)))

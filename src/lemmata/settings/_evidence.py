@@ -1,0 +1,99 @@
+"""Evidence: cases that can be told apart, and what was measured of them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float, Num
+
+from lemmata._errors import unknown_name
+from lemmata.tokens import Problem
+
+Grid = Float[np.ndarray, "cases columns"]
+
+
+@runtime_checkable
+class Case(Protocol):
+    """One thing that is looked at: a dataset, a plan, a point of one of them.
+
+    A case may have an ``instance``, the value of its setting that it is about; a case without one
+    counts as such a value itself.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def problems(self) -> Sequence[Problem]: ...
+
+
+CaseT = TypeVar("CaseT", bound=Case)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence(Generic[CaseT]):
+    """What an experiment gives to claims.
+
+    A column is an attribute: ``evidence.norm`` has one row a case, and one column a record (or
+    just one, for a number of the whole case).
+
+    Attributes:
+        cases: what was looked at.
+        steps: the step, depth or time of each record; None where nothing was followed.
+        columns: what was measured.
+        skipped: cases that could not be used, so that a verdict can say why.
+    """
+
+    cases: tuple[CaseT, ...]
+    steps: Num[np.ndarray, "records"] | None = None
+    columns: Mapping[str, Grid] = field(default_factory=dict)
+    skipped: tuple[CaseT, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    def __iter__(self) -> Iterator[CaseT]:
+        return iter(self.cases)
+
+    def __getattr__(self, name: str) -> Grid:
+        if name.startswith("_") or "columns" not in self.__dict__:
+            raise AttributeError(name)
+        if name not in self.columns:
+            raise AttributeError(unknown_name("column", name, self.columns))
+        return self.columns[name]
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.columns})
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each case."""
+        return [case.name for case in self.cases]
+
+    def select(self, indices: Sequence[int]) -> "Evidence[CaseT]":
+        """The evidence of these cases alone."""
+        rows = list(indices)
+        return replace(
+            self,
+            cases=tuple(self.cases[i] for i in rows),
+            columns={name: grid[rows] for name, grid in self.columns.items()},
+            skipped=(),
+        )
+
+    def where(self, chosen: Callable[[CaseT], bool]) -> "Evidence[CaseT]":
+        """The evidence of the cases that are chosen."""
+        return self.select([i for i, case in enumerate(self.cases) if chosen(case)])
+
+    def each(self, value: Callable[[CaseT], Any]) -> Grid:
+        """A number, or a row of numbers, of each case; shorter rows end in NaN."""
+        return as_rows([value(case) for case in self.cases])
+
+
+def as_rows(values: Sequence[Any]) -> Grid:
+    """Rows of different lengths as one grid, filled up with NaN: nothing is said there."""
+    rows = [np.ravel(np.asarray(value, dtype=float)) for value in values]
+    grid = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
+    for row, values_of_row in zip(grid, rows, strict=True):
+        row[: len(values_of_row)] = values_of_row
+    return grid

@@ -1,0 +1,75 @@
+"""Options of training: one schema a setting, for the command line and for Python alike."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lemmata._errors import InputError, unknown_name
+
+
+@dataclass(frozen=True)
+class Option:
+    """Something that can be said about training.
+
+    Attributes:
+        name: the keyword in Python.
+        flag: the option of the command line.
+        says: what it is, with its usual value.
+        parse: from text as typed; raises ``ValueError`` for what it cannot be.
+        expects: what it takes, for messages: ``a number``.
+        algorithms: the ones that it has an effect on; all of them if empty.
+        choices: the words it may be, if there are only some.
+    """
+
+    name: str
+    flag: str
+    says: str
+    parse: Callable[[str], Any] = str
+    expects: str = "a text"
+    algorithms: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+
+    def read(self, text: str) -> Any:
+        """The value of what was typed."""
+        try:
+            return self.parse(text)
+        except ValueError as error:
+            raise InputError(f"{self.flag} takes {self.expects}; got '{text}'") from error
+
+
+def number_or(*words: str) -> Callable[[str], float | str]:
+    """A parser of a number, or of one of some words."""
+
+    def parse(text: str) -> float | str:
+        return text if text in words else float(text)
+
+    return parse
+
+
+def check_options(setting: str, options: Sequence[Option], given: Mapping[str, Any]) -> None:
+    """Refuse what the setting does not know, and what would have no effect."""
+    known = {option.name: option for option in options}
+    for name in given:
+        if name not in known:
+            shown = [f"{option.name} ({option.flag})" for option in options]
+            text = unknown_name(f"option of the {setting} setting", name, known)
+            raise InputError(f"{text.split('; ')[0]}; it takes {', '.join(shown)}")
+    _check_choices(known, given)
+    algorithm = given.get("algorithm")
+    usual = known["algorithm"].choices[0] if "algorithm" in known else ""
+    name_of = algorithm if isinstance(algorithm, str) else usual
+    for name, value in given.items():
+        option = known[name]
+        if value is not None and option.algorithms and name_of not in option.algorithms:
+            fits = [o.flag for o in options if not o.algorithms or name_of in o.algorithms]
+            raise InputError(
+                f"{option.flag} ({name}) has no effect with algorithm {name_of}; it is for "
+                f"{', '.join(option.algorithms)}. {name_of} takes {', '.join(fits)}"
+            )
+
+
+def _check_choices(known: Mapping[str, Option], given: Mapping[str, Any]) -> None:
+    for name, value in given.items():
+        choices = known[name].choices
+        if choices and isinstance(value, str) and value not in choices:
+            raise InputError(unknown_name(name, value, choices))

@@ -1,0 +1,97 @@
+"""The interface that every setting implements, a paper's or a user's."""
+
+import abc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from lemmata._errors import InputError, unknown_name
+from lemmata.settings._hypothesis import Hypothesis
+from lemmata.settings._options import Option, check_options
+from lemmata.settings._run import Run
+from lemmata.training import Store
+
+InstanceT = TypeVar("InstanceT")
+
+Track = Callable[[str, int], Callable[[int], None]]
+"""Called with a title and a number of steps; returns what is called with the steps done."""
+
+
+def silent(title: str, total: int) -> Callable[[int], None]:
+    """Show no progress."""
+    return lambda done: None
+
+
+@dataclass(frozen=True)
+class Column:
+    """Something that a setting records."""
+
+    name: str
+    title: str
+    says: str = ""
+
+
+class AbstractAnalysis(abc.ABC):
+    """What an instance means to a setting."""
+
+    @abc.abstractmethod
+    def document(self) -> dict[str, Any]:
+        """The analysis as values that can be written as JSON."""
+
+    @abc.abstractmethod
+    def describe(self) -> Iterator[Any]:
+        """The same for a person, item by item: texts and tables for a terminal."""
+
+
+class AbstractSetting(abc.ABC, Generic[InstanceT]):
+    """How instances are read, drawn, analysed and trained.
+
+    An instance is a frozen value with ``name``, ``problems`` (what is wrong with it) and
+    ``document()`` (what ``read`` reads back).
+
+    Attributes:
+        key: the name of the setting.
+        hypotheses: what statements may take for granted, by name.
+        columns: what training records, in the order in which it is shown.
+        options: what can be said about training; the first choice of ``algorithm`` is the usual.
+    """
+
+    key: ClassVar[str]
+    hypotheses: ClassVar[tuple[Hypothesis, ...]] = ()
+    columns: ClassVar[tuple[Column, ...]] = ()
+    options: ClassVar[tuple[Option, ...]] = ()
+
+    @abc.abstractmethod
+    def read(self, file: Path, embeddings: Path | None = None) -> list[InstanceT]:
+        """The instances of a file; ``embeddings`` is a second file, if the setting takes one."""
+
+    @abc.abstractmethod
+    def draw(self, count: int, seed: int = 0) -> list[InstanceT]:
+        """Random instances, on which a statement is checked unless it says where."""
+
+    @abc.abstractmethod
+    def analyze(self, instance: InstanceT) -> AbstractAnalysis:
+        """What the instance means to the setting."""
+
+    @abc.abstractmethod
+    def train(
+        self,
+        instances: Sequence[InstanceT],
+        options: Mapping[str, Any],
+        *,
+        store: Store | None = None,
+        track: Track = silent,
+    ) -> Run:
+        """Train all instances with options that ``check`` has let pass."""
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that do not exist or would have no effect."""
+        check_options(self.key, self.options, options)
+
+    def hypothesis(self, name: str) -> Hypothesis:
+        """A hypothesis by its name."""
+        known = {hypothesis.name: hypothesis for hypothesis in self.hypotheses}
+        if name not in known:
+            raise InputError(unknown_name(f"hypothesis of the {self.key} setting", name, known))
+        return known[name]
