@@ -25,7 +25,7 @@ ROOMS = (
 )
 """Data flows from left to right."""
 
-PAPER_ROOMS = ("setting", "theory", "experiments", "counterexamples", "claims", "figures")
+PAPER_ROOMS = ("theory", "setting", "counterexamples", "experiments", "claims", "figures")
 """The same in every paper; each may use those before it."""
 
 INSIDE_FUNCTIONS = {
