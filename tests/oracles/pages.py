@@ -41,7 +41,7 @@ def blocks(page: Path) -> list[Block]:
     for match in FENCE.finditer(content):
         words = match[1].split()
         line = content[: match.start()].count("\n") + 1
-        kind, file = (words + ["", ""])[:2]
+        kind, file = [*words, "", ""][:2]
         found.append(Block(kind, file, match[2], f"{page.name}:{line}"))
     return found
 
