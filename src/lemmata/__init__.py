@@ -19,7 +19,7 @@ _HOMES = {
     "lemmata.papers": ("claim", "experiment", "Contents", "Figure", "Paper"),
     "lemmata.claims": (
         *("at_least", "at_most", "equal", "tends_to", "share_at_least", "share_at_most"),
-        *("Fact", "Identity", "Inequality", "Limit", "Share", "Silence", "mean_of"),
+        *("Fact", "Identity", "Inequality", "Limit", "Share", "Silence", "mean_of", "judge"),
         *("AbstractInstances", "Bench", "Claim", "Experiment", "Version", "statements"),
         *("Kind", "Status", "Tightness", "Verdict", "Verdicts"),
     ),

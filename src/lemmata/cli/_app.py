@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lemmata._errors import InputError
 from lemmata.cli._terminal import errors_for_people
 
 app = typer.Typer(
@@ -31,8 +32,11 @@ Embeddings = Annotated[
 
 RESULTS = Path("lemmata-out")
 
-FURTHER = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""Options of training are those of the setting, which knows them and refuses all others."""
+FURTHER = {"ignore_unknown_options": True}
+"""Options of training are those of the setting, which knows them and refuses all others.
+
+The parser leaves them among the arguments, where ``split`` finds them.
+"""
 
 
 class Scale(StrEnum):
@@ -86,7 +90,6 @@ def reproduce(
 
 @app.command(context_settings=FURTHER)
 def check(
-    context: typer.Context,
     claims: Annotated[
         list[str] | None,
         typer.Argument(metavar="CLAIM...", help="A claim, a paper, FILE.py or FILE.py::NAME."),
@@ -113,9 +116,9 @@ def check(
     with errors_for_people():
         from lemmata.cli._check import CheckRequest, check
 
-        names, further = split(claims or [], context.args)
+        names, flags = split(claims or [], {"--lr": lr, "--steps": steps})
         request = CheckRequest(names, data, embeddings, status, latex, seed, out, json, strict)
-        check(request, flags(further, {"--lr": lr, "--steps": steps}))
+        check(request, flags)
 
 
 @app.command()
@@ -141,8 +144,9 @@ def analyze(
 
 @app.command(context_settings=FURTHER)
 def train(
-    context: typer.Context,
-    file: DataFile,
+    file: Annotated[
+        list[str], typer.Argument(help="Token sequences, or plans: what the setting reads.")
+    ],
     setting: Setting = "mechanics",
     algorithm: Annotated[str | None, typer.Option(help="The setting's own if left out.")] = None,
     lr: Annotated[str | None, typer.Option(help="The step size: a number, or a word.")] = None,
@@ -162,33 +166,31 @@ def train(
         from lemmata.cli._train import train
 
         given = {"--algorithm": algorithm, "--lr": lr, "--steps": steps, "--record": record}
-        train(file, setting, embeddings, flags(context.args, given), out, json)
+        names, flags = split(file, given)
+        if len(names) != 1:
+            raise InputError(f"train takes one file; got {len(names)}: {' '.join(names)}")
+        train(Path(names[0]), setting, embeddings, flags, out, json)
 
 
-def split(names: list[str], extra: list[str]) -> tuple[list[str], list[str]]:
-    """Names of claims, and options that the parser put among them because it does not know them."""
-    words = [*names, *extra]
-    first = next((i for i, word in enumerate(words) if word.startswith("--")), len(words))
-    return words[:first], words[first:]
-
-
-def flags(words: list[str], given: dict[str, str | None]) -> list[tuple[str, str]]:
-    """Options as pairs of a flag and its value, in the order in which they were typed."""
-    from lemmata._errors import InputError
-
-    pairs = [(flag, value) for flag, value in given.items() if value is not None]
+def split(
+    words: list[str], given: dict[str, str | None]
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """Names, and options as pairs of a flag and its value, in the order of typing."""
+    names: list[str] = []
+    flags = [(flag, value) for flag, value in given.items() if value is not None]
     rest = list(words)
     while rest:
         word = rest.pop(0)
         if not word.startswith("--"):
-            raise InputError(f"'{word}' is no option; options look like --name value")
+            names.append(word)
+            continue
         flag, equals, value = word.partition("=")
         if not equals:
             if not rest or rest[0].startswith("--"):
                 raise InputError(f"{flag} needs a value")
             value = rest.pop(0)
-        pairs.append((flag, value))
-    return pairs
+        flags.append((flag, value))
+    return names, flags
 
 
 def main() -> None:
