@@ -14,7 +14,7 @@ from typing import Any
 __version__ = "0.2.0"
 
 _HOMES = {
-    "lemmata._verbs": ("analyze", "check", "draw", "read", "train", "Analyses"),
+    "lemmata._verbs": ("analyze", "check", "draw", "read", "train", "Analyses", "Analysis"),
     "lemmata._errors": ("InputError",),
     "lemmata.papers": ("claim", "experiment", "Contents", "Figure", "Paper"),
     "lemmata.claims": (

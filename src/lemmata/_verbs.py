@@ -1,14 +1,28 @@
 """The verbs of the public page: read, draw, analyze, train, check."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.table import Table
+from rich.text import Text
+
 from lemmata._errors import InputError, unknown_name
-from lemmata._html import join
+from lemmata._html import Markup, element, join
 from lemmata.claims import Bench, Claim, Scale, Verdict, Verdicts, declared_by
 from lemmata.claims import check as check_claim
-from lemmata.papers import Listed, Paper, claims_in, find_setting, is_file, papers, settings
+from lemmata.papers import (
+    Listed,
+    Paper,
+    Theorem,
+    claims_in,
+    find_setting,
+    is_file,
+    papers,
+    settings,
+    theorems_about,
+)
 from lemmata.settings import AbstractAnalysis, AbstractSetting, Run, Track, silent
 from lemmata.training import Store
 
@@ -18,16 +32,58 @@ Home = str | AbstractSetting[Any] | None
 """A setting: a paper's key, a file, a value, or whatever the data belongs to."""
 
 
-class Analyses(tuple[AbstractAnalysis, ...]):
+@dataclass(frozen=True)
+class Analysis:
+    """What an instance means to a setting, and which theorems speak about it.
+
+    Attributes of the setting's own analysis are attributes of this.
+
+    Attributes:
+        instance: what was analysed.
+        own: the analysis of the setting.
+        theorems: the main results of the setting's paper.
+    """
+
+    instance: Any
+    own: AbstractAnalysis
+    theorems: tuple[Theorem, ...]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or "own" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self.own, name)
+
+    def document(self) -> dict[str, Any]:
+        """The analysis as values that can be written as JSON."""
+        theorems = {
+            theorem.name: {
+                "applies": theorem.applies,
+                "broken": [hypothesis.name for hypothesis in theorem.broken],
+            }
+            for theorem in self.theorems
+        }
+        return self.own.document() | ({"theorems": theorems} if theorems else {})
+
+    def describe(self) -> Iterator[Any]:
+        """The same for a person, item by item."""
+        yield from self.own.describe()
+        for theorem in self.theorems:
+            yield Text(theorem.says, style="green" if theorem.applies else "bold red")
+
+    def _repr_html_(self) -> str:
+        blocks = [element("p", str(item)) for item in self.describe() if not _is_table(item)]
+        return element("div", element("h4", str(self.instance.name)), *blocks)
+
+
+def _is_table(item: Any) -> bool:
+    return isinstance(item, Table)
+
+
+class Analyses(tuple[Analysis, ...]):
     """The analyses of several instances, in order."""
 
     def _repr_html_(self) -> str:
-        return join(*(_html(analysis) for analysis in self))
-
-
-def _html(analysis: AbstractAnalysis) -> Any:
-    shown = getattr(analysis, "_repr_html_", None)
-    return str(analysis) if shown is None else shown()
+        return join(*(Markup(analysis._repr_html_()) for analysis in self))
 
 
 def read(file: str | Path, setting: Home = None, embeddings: str | Path | None = None) -> list[Any]:
@@ -49,7 +105,15 @@ def analyze(data: Any, setting: Home = None, embeddings: str | Path | None = Non
     ``data`` is an instance, a list of them, or the path of a file (always several).
     """
     instances, home, single = _instances(data, setting, embeddings)
-    analyses = Analyses(home.analyze(instance) for instance in instances)
+    known = [paper for paper in papers().values() if paper.has_setting and paper.setting is home]
+    analyses = Analyses(
+        Analysis(
+            instance,
+            home.analyze(instance),
+            tuple(theorem for paper in known for theorem in theorems_about(paper, instance)),
+        )
+        for instance in instances
+    )
     return analyses[0] if single else analyses
 
 

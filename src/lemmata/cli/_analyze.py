@@ -5,6 +5,7 @@ from pathlib import Path
 
 from lemmata._errors import InputError
 from lemmata._files import make_folder, write_whole
+from lemmata._verbs import analyze as analyze_data
 from lemmata.cli._terminal import answers, messages, print_json
 from lemmata.papers import find_setting
 from lemmata.report import plain, write_analysis
@@ -25,7 +26,7 @@ def analyze(
         if name not in FORMATS:
             raise InputError(f"--figures takes {', '.join(FORMATS)}; got '{name}'")
     home = find_setting(setting)
-    analyses = [home.analyze(instance) for instance in home.read(file, embeddings)]
+    analyses = analyze_data(home.read(file, embeddings), home)
     documents = [plain(analysis.document()) for analysis in analyses]
     one = documents[0] if len(documents) == 1 else {"instances": documents}
     document = {"setting": home.key} | one

@@ -6,6 +6,8 @@
 import sys as _sys
 from types import ModuleType as _ModuleType
 
+from lemmata.papers._applies import Theorem as Theorem
+from lemmata.papers._applies import theorems_about as theorems_about
 from lemmata.papers._catalogue import catalogue_of as catalogue_of
 from lemmata.papers._lemma import claim as claim
 from lemmata.papers._lemma import evidence_of as evidence_of
