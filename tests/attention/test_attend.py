@@ -66,6 +66,20 @@ def test_log_mass_and_log_odds(scale):
             assert float(odds[n]) == pytest.approx(float(expected), rel=1e-13)
 
 
+@pytest.mark.parametrize("gap", [0.0, 1.0, 30.0, 900.0])
+def test_all_chosen_tokens_count_together_in_the_log_odds(gap):
+    # a twice, b, c and d under query d: a and b are chosen, and lead by the gap
+    data = TokenData.from_samples([("aabcd", "a", 1, "")])
+    inputs = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), pack([data]))
+    logits = jnp.array([gap, gap + 0.5, 0.25, 0.0])
+    inside, outside = split_mass(inputs, logits, jnp.array([[True, True, False, False]]))
+    with mp.workdps(textbook.digits_for(gap)):
+        chosen = 2 * mp.exp(gap) + mp.exp(gap + 0.5)
+        others = mp.exp(0.25) + 1
+    assert float(inside[0]) == pytest.approx(float(mp.log(chosen)), rel=1e-14)
+    assert float(outside[0]) == pytest.approx(float(mp.log(others)), rel=1e-14)
+
+
 def test_packed_inputs_can_be_read_back():
     family = [DATA, cases()["random_K6"].data]
     batch = pack(family)

@@ -180,6 +180,11 @@ BROKEN = {
         {"sequences": [[0]], "labels": [5], "embeddings": [[1], [2]]},
         ["0 to 5", "0 to 1"],
     ),
+    "token one past the embeddings": (
+        "a.json",
+        {"sequences": [[0]], "labels": [2], "embeddings": [[1], [2]]},
+        ["0 to 2", "0 to 1"],
+    ),
     "negative token": (
         "a.json",
         {"sequences": [[-1]], "labels": [0], "embeddings": [[1], [2]]},

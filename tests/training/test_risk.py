@@ -55,7 +55,7 @@ def test_value_gradient_and_hessian_of_a_matrix(seed):
         np.testing.assert_allclose(risk.hessian(masses, design), expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("gap", [1.0, 60.0, 2000.0])
+@pytest.mark.parametrize("gap", [1.0, 4.0, 8.0, 10.0, 20.0, 30.0, 36.0, 40.0, 60.0, 2000.0])
 def test_the_logarithm_of_a_risk_that_has_underflowed(gap):
     case = bare("chain3")
     W = np.outer([1.0, 0.0, -0.9], [0.0, 0.0, gap])
