@@ -8,7 +8,7 @@ from mpmath import mp, mpf
 from oracles import textbook
 from oracles.golden import GOLDEN, cases
 
-from lemmata.attention import attention, log_mass, pack, predict, split_mass
+from lemmata.attention import attention, log_mass, number_cells, pack, predict, split_mass
 from lemmata.tokens import TokenData
 
 DATA = TokenData.from_sentences(["abcab", "bcabb", "caabc"])
@@ -107,8 +107,18 @@ def test_packed_inputs_can_be_read_back():
         assert {(int(x), int(q)) for x, q in cells} == pairs
 
 
-def test_contributions_list_every_use_of_a_cell_once():
-    batch = pack([DATA, cases()["lemma7_witness"].data])
+SCATTERED = TokenData.from_samples([([17, 8, 32, 1], 8, 1, ""), ([16, 3, 1], 3, 1, "")], range(33))
+"""Token numbers that a set does not hold in their order."""
+
+
+def test_cells_are_numbered_in_order_of_first_use():
+    expected = [(1, 1), (8, 1), (17, 1), (32, 1), (3, 1), (16, 1)]
+    assert number_cells(SCATTERED) == {cell: i for i, cell in enumerate(expected)}
+
+
+@pytest.mark.parametrize("other", [cases()["lemma7_witness"].data, SCATTERED])
+def test_contributions_list_every_use_of_a_cell_once(other):
+    batch = pack([DATA, other])
     _, N, D = batch.tokens.shape
     for b in range(2):
         uses = sorted(p for p in batch.contributions[b].ravel().tolist() if p < N * D)

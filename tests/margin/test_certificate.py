@@ -64,6 +64,12 @@ def test_a_cycle_proves_infeasibility():
         {(0, 1): Fraction(1), (1, 0): Fraction(1)},
         {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 3), (1, 2): Fraction(1, 6)},
         {
+            (0, 1): Fraction(1),
+            (1, 0): Fraction(1),
+            (2, 3): Fraction(-1, 2),
+            (3, 2): Fraction(-1, 2),
+        },
+        {
             (0, 1): Fraction(2),
             (1, 0): Fraction(2),
             (2, 3): Fraction(-3, 2),

@@ -1,13 +1,17 @@
 """Single steps of every dynamics: plain descent, joint training, general embeddings."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from mpmath import mp, mpf
 from oracles import textbook
 from oracles.golden import GOLDEN, cases
 
+from lemmata.attention import pack
 from lemmata.papers.convergence.setting import Dataset, Joint, TwoStage, TwoStageRun, example_1
 from lemmata.tokens import random_orthonormal_embeddings
+from lemmata.training import JointTraining
 
 EMBEDDINGS = np.random.default_rng(0).standard_normal((4, 3))
 START = np.random.default_rng(1).standard_normal((3, 3))
@@ -104,6 +108,27 @@ def test_plain_descent_moves_by_the_gradient():
             weights = textbook.descend(weights, gradient, 0.3, mpf(1))
         np.testing.assert_allclose(found.value_logits(0), textbook.to_array(values, K), atol=1e-15)
         np.testing.assert_allclose(found.key_query(0), textbook.to_array(weights, K), atol=1e-16)
+
+
+def test_joint_training_compares_either_layer_with_its_own_target():
+    data = example_1().data
+    inputs = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), pack([data]))
+    values, star = np.random.default_rng(4).standard_normal((2, 4, 4))
+    weights, direction = np.random.default_rng(5).standard_normal((2, len(inputs.cell_token)))
+    training = JointTraining(
+        start_values=jnp.asarray(values),
+        start_weights=jnp.asarray(weights),
+        inputs=inputs,
+        target_values=jnp.asarray(star),
+        target_weights=jnp.asarray(direction),
+        rate=jnp.array(0.1),
+    )
+    found = training.measure(training.init())
+    for prefix, a, b in (("value_", values, star), ("", weights, direction)):
+        cosine = np.sum(a * b) / np.linalg.norm(a) / np.linalg.norm(b)
+        gap = float(found[f"{prefix}one_minus_correlation"])
+        assert gap == pytest.approx(1 - cosine, rel=1e-12)
+        assert float(found[f"{prefix}norm"]) == pytest.approx(np.linalg.norm(a), rel=1e-14)
 
 
 def test_joint_training_against_the_textbook():

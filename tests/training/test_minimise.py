@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from oracles.deadline import within
 
 from lemmata.papers.mechanics.setting import Dataset
 from lemmata.tokens import TokenData
@@ -56,6 +57,16 @@ def test_a_lopsided_tie():
     correction = Dataset("lopsided", TokenData.from_samples(rows)).correction
     assert correction.entries[0, 2] - correction.entries[1, 2] == pytest.approx(math.log(1e5))
     assert correction.gradient_norm < 1e-14
+
+
+def test_a_step_that_overshoots_is_shortened():
+    """From odds of 2981 to 1 a full step towards 999 to 1 goes so far that the risk rises."""
+    sequence = ["a"] * 2_981 + ["b"]
+    rows = [(sequence, "a", 999, "often"), (sequence, "b", 1, "once")]
+    with within(5):
+        correction = Dataset("overshoot", TokenData.from_samples(rows)).correction
+    gap = correction.entries[0, 1] - correction.entries[1, 1]
+    assert gap == pytest.approx(math.log(999 / 2_981), rel=1e-11)
 
 
 def test_a_chain_of_lopsided_ties():
