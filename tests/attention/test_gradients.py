@@ -347,6 +347,20 @@ def test_a_padded_collocation_gives_what_it_gets_alone():
     assert float(padded.log_loss) == pytest.approx(float(single.log_loss), abs=1e-14)
 
 
+def test_a_vocabulary_of_one_token_leaves_nothing_to_learn():
+    data = TokenData.from_samples([("aa", "a", 1, "")])
+    inputs = alone(data)
+    values, weights = jnp.array([[2.0]]), jnp.array([3.0])
+    attention = attention_gradient(inputs, value_margins(inputs, values), weights)
+    collocation = collocation_gradient(values, jnp.array([0]), jnp.array([True]))
+    for found in (attention, collocation):
+        assert float(found.log_loss) == float(found.gradient.log_norm) == -np.inf
+        np.testing.assert_array_equal(found.gradient.unit, jnp.zeros_like(found.gradient.unit))
+    loss, for_values, for_cells, log_norm = joint_gradient(inputs, values, weights)
+    assert float(loss) == float(log_norm) == -np.inf
+    assert float(for_values[0, 0]) == float(for_cells[0]) == 0
+
+
 def test_inputs_of_one_token_have_no_gradient():
     data = TokenData.from_sentences(["ab", "ba", "aa"])
     found, direction = evaluate(data, np.arange(4.0).reshape(2, 2), np.zeros((2, 2)))

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from oracles.deadline import within
+from scipy.sparse import csr_array
 
 from lemmata.papers.mechanics.setting import Dataset
 from lemmata.tokens import TokenData
@@ -67,6 +68,34 @@ def test_a_step_that_overshoots_is_shortened():
         correction = Dataset("overshoot", TokenData.from_samples(rows)).correction
     gap = correction.entries[0, 1] - correction.entries[1, 1]
     assert gap == pytest.approx(math.log(999 / 2_981), rel=1e-11)
+
+
+def test_a_rare_tie_beside_a_frequent_one():
+    """One tie has a hundred-thousandth of the curvature of the other, and counts as much."""
+    rows = [(["a", "b"], "a", 60_000, ""), (["a", "b"], "b", 40_000, "")]
+    rows += [(["c", "d"], "c", 2, ""), (["c", "d"], "d", 1, "")]
+    data = TokenData.from_samples(rows)
+    dataset = Dataset("rare", data, np.eye(4))
+    W = dataset.dense(dataset.correction)
+    assert W[0, 1] - W[1, 1] == pytest.approx(math.log(1.5), rel=1e-10)
+    assert W[2, 3] - W[3, 3] == pytest.approx(math.log(2), rel=1e-10)
+
+
+def test_conjugate_gradients_solve_the_newton_equations():
+    draw = np.random.default_rng(8)
+    masses = draw.uniform(0.05, 1.0, (60, 12)) * (draw.random((60, 12)) < 0.4)
+    masses[:, 0] += 0.1
+    masses /= masses.sum(axis=1, keepdims=True)
+    weight = draw.dirichlet(np.ones(60))
+    diagonal = weight @ masses
+    curvature = np.diag(diagonal) - masses.T @ (weight[:, None] * masses)
+    slope = curvature @ draw.standard_normal(12)
+    found = _minimise._conjugate_gradients(
+        csr_array(masses), csr_array(weight[:, None] * masses), diagonal, slope
+    )
+    assert found is not None
+    error = np.linalg.norm(curvature @ found + slope)
+    assert error < 1e-6 * np.linalg.norm(slope)
 
 
 def test_a_chain_of_lopsided_ties():

@@ -1,9 +1,12 @@
 """The risk of attention and its minimisers, against plain loops, SLSQP, mpmath and ODE solvers."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from mpmath import mp, mpf
 from oracles import descent, heads, textbook
+from oracles.deadline import within
 from oracles.graph_svm import solved
 from oracles.recorded import FACTS, bare, recorded
 from scipy.integrate import solve_ivp
@@ -16,6 +19,13 @@ from lemmata.training import Risk, gradient_flow, minimise_logits, regularizatio
 from lemmata.training._minimise import _components
 
 Rows = list[tuple[tuple[int, ...], int, int]]
+
+
+@pytest.fixture(autouse=True)
+def deadline() -> Iterator[None]:
+    """A search that never ends fails its own test only."""
+    with within(20):
+        yield
 
 
 def rows_of(dataset: Dataset) -> Rows:
