@@ -116,10 +116,10 @@ def test_cycle_shows_the_sample_of_each_step():
 
 
 def test_open_prefix_names_the_longest_missing_one():
-    rows = ("a", "b"), ("b", "c"), ("c", "a"), ("abc", "a")
+    rows = ("a", "b"), ("b", "c"), ("c", "a"), ("abca", "a")
     problem = only(problems_of(*rows), "not_prefix_closed")
-    assert problem.where == "[a b c] -> a (sample 3)"
-    assert "prefix [a b] -> c" in problem.message
+    assert problem.where == "[a b c a] -> a (sample 3)"
+    assert "prefix [a b c] -> a" in problem.message
 
 
 def test_assumption_3_names_the_token_and_both_counts():

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import graphs
+from oracles.deadline import within
 
 from lemmata.tokens import PriorityGraph, TokenData, priority_graphs
 
@@ -84,6 +85,17 @@ def test_the_shortest_way_back_need_not_lead_through_the_first_token():
         walk = graph.cycle()
         assert walk is not None
         assert set(pairwise(walk)) == {(b, c), (c, d), (d, b)}
+
+
+def test_a_ring_with_many_ways_round():
+    # twelve places with five tokens each: 5^12 walks of the shortest length
+    rings = [range(5 * place, 5 * place + 5) for place in range(12)]
+    edges = {(a, b) for here, there in pairwise([*rings, rings[0]]) for a in here for b in there}
+    with within(3):
+        walk = graph_of(60, edges).cycle()
+    assert walk is not None
+    assert len(walk) == 13
+    assert edges.issuperset(pairwise(walk))
 
 
 def test_a_graph_without_nodes():

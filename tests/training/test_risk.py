@@ -247,11 +247,11 @@ def test_gradient_flow_agrees_with_a_runge_kutta_method(name):
         start.ravel(),
         method="DOP853",
         t_eval=times,
-        rtol=1e-10,
-        atol=1e-12,
+        rtol=1e-12,
+        atol=1e-14,
     )
     curve = flow(dataset, times)
-    np.testing.assert_allclose(curve.weights.reshape(len(times), -1), expected.y.T, atol=1e-6)
+    np.testing.assert_allclose(curve.weights.reshape(len(times), -1), expected.y.T, atol=1e-9)
     for W, log_loss in zip(curve.weights, curve.log_loss, strict=True):
         assert log_loss == pytest.approx(np.log(descent.risk(rows, E, W)[0]), abs=1e-12)
 
