@@ -14,7 +14,7 @@ from lemmata.tokens import TokenData
 DATA = TokenData.from_sentences(["abcab", "bcabb", "caabc"])
 
 
-@pytest.mark.parametrize("scale", [1.0, 100.0])
+@pytest.mark.parametrize("scale", [1.0, 100.0, 1500.0])
 def test_attention_and_prediction(scale):
     generator = np.random.default_rng(0)
     values, weights = scale * generator.standard_normal((2, 4, 4))

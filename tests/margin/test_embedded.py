@@ -157,6 +157,24 @@ def test_a_solved_program_has_a_certificate_that_says_something(difference):
     assert distance <= found.error_bound < 1e-2 * found.norm
 
 
+def test_nearly_opposite_constraints_are_solved_to_their_certificate():
+    # token 0 under query 0 has embedding e_1, so the rows are the other tokens' embeddings
+    solved = 0
+    for seed in range(20):
+        generator = np.random.default_rng([7, seed])
+        rows = generator.standard_normal((4, 3))
+        rows[1] = 10.0 ** -generator.integers(3, 7) * generator.standard_normal(3) - rows[0]
+        expected = quadratic.least_norm_by_active_sets([[*map(Fraction, row)] for row in rows])
+        E = np.vstack([np.eye(3)[0], np.zeros(3), rows])
+        found = solve({0: [(token, 1) for token in range(2, 6)]}, E)
+        assert (found.status is Status.SOLVED) is (expected is not None)
+        if expected is not None:
+            W = np.outer(np.array(expected, dtype=float), E[0])
+            assert np.linalg.norm(found.weights - W) <= found.error_bound < 1e-2 * found.norm
+            solved += 1
+    assert solved > 10
+
+
 def assert_farkas(found: MaxMargin, embeddings: np.ndarray) -> None:
     total = np.zeros((embeddings.shape[1],) * 2)
     weight = 0.0
