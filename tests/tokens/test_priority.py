@@ -88,13 +88,13 @@ def test_the_shortest_way_back_need_not_lead_through_the_first_token():
 
 
 def test_a_ring_with_many_ways_round():
-    # twelve places with five tokens each: 5^12 walks of the shortest length
-    rings = [range(5 * place, 5 * place + 5) for place in range(12)]
+    # ten places with four tokens each: a million walks of the shortest length
+    rings = [range(4 * place, 4 * place + 4) for place in range(10)]
     edges = {(a, b) for here, there in pairwise([*rings, rings[0]]) for a in here for b in there}
     with within(3):
-        walk = graph_of(60, edges).cycle()
+        walk = graph_of(40, edges).cycle()
     assert walk is not None
-    assert len(walk) == 13
+    assert len(walk) == 11
     assert edges.issuperset(pairwise(walk))
 
 
