@@ -1,6 +1,7 @@
 """Token files beside a file of embeddings, and instances put together by hand."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -64,11 +65,14 @@ def test_embeddings_for_other_tokens_are_refused(rows):
         Instance(DATA, np.ones((rows, 2))).check_shapes("mine")
 
 
-@pytest.mark.parametrize(("width", "start"), [(None, 2), (2, 3), (5, 3)])
-def test_initial_weights_of_another_dimension_are_refused(width, start):
+@pytest.mark.parametrize(
+    ("width", "shape"),
+    [(None, (2, 2)), (None, (3, 2)), (2, (3, 3)), (5, (3, 3)), (2, (1, 2)), (2, (2, 3))],
+)
+def test_initial_weights_of_another_dimension_are_refused(width, shape):
     instance = Instance(DATA, None if width is None else np.ones((3, width)))
     # the types of the tests would refuse it sooner, but nobody else has them
-    object.__setattr__(instance, "initial_weights", np.ones((start, start)))
-    expected = width or 3
-    with pytest.raises(InputError, match=rf"shape \({start}, {start}\); expected \({expected}, "):
+    object.__setattr__(instance, "initial_weights", np.ones(shape))
+    sides = f"shape {shape}; expected {(width or 3, width or 3)}"
+    with pytest.raises(InputError, match=re.escape(sides)):
         instance.check_shapes("mine")

@@ -15,7 +15,7 @@ from scipy.optimize import minimize as scipy_minimize
 from lemmata.papers.mechanics.setting import ACYCLIC, CYCLIC, Dataset, Recipe, flow, generate, path
 from lemmata.papers.mechanics.setting._paths import path_points
 from lemmata.tokens import TokenData
-from lemmata.training import Risk, gradient_flow, minimise_logits, regularization_path
+from lemmata.training import Risk, _minimise, gradient_flow, minimise_logits, regularization_path
 from lemmata.training._minimise import _components
 
 Rows = list[tuple[tuple[int, ...], int, int]]
@@ -123,6 +123,19 @@ def test_components_are_cells_that_meet_in_samples():
     assert part.cells == 3
     assert (part.sample.tolist(), part.cell.tolist()) == ([0, 0, 1, 1], [2, 0, 0, 1])
     assert part.label.tolist() == [True, False, False, True]
+
+
+def test_the_gradients_of_all_components_add_up_by_their_shares(monkeypatch):
+    # before the first step the gradient is that of the whole risk at 0
+    monkeypatch.setattr(_minimise, "MOST_STEPS", 1)
+    rows = [([0, 1, 1], 0, 5, ""), ([2, 3], 2, 2, ""), ([3, 2, 3], 3, 1, "")]
+    data = TokenData.from_samples(rows, range(4))
+    cells = {cell: i for i, cell in enumerate(heads.cells_of(data))}
+    found = minimise_logits(Risk.of(data, cells, [frozenset()] * 3))
+    plain = [(tuple(x), y, x[-1]) for x, y, count, _ in rows for _ in range(count)]
+    _, gradient = descent.risk(plain, np.eye(4), np.zeros((4, 4)))
+    np.testing.assert_array_equal(found.point, 0)
+    assert found.gradient_norm == pytest.approx(np.linalg.norm(gradient), rel=1e-13)
 
 
 def test_a_two_cycle_in_fifty_digits():
