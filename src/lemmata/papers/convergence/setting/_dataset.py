@@ -251,8 +251,9 @@ class Dataset:
         """Whether W_kq* exists."""
         return self.attention_margin.status
 
-    def encode(self, words: Sequence[str]) -> list[int]:
-        """Tokens by name, for a prediction."""
+    def encode(self, words: str | Sequence[str]) -> list[int]:
+        """Tokens by name, for a prediction; words of a text have spaces between them."""
+        words = words.split() if isinstance(words, str) else words
         index = {self.data.name(i): i for i in range(self.K)}
         unknown = [word for word in words if word not in index]
         if unknown or not words:
