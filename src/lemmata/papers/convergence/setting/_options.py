@@ -96,10 +96,12 @@ def request_of(options: Mapping[str, Any]) -> Request:
     given = {name: value for name, value in options.items() if value is not None}
     algorithm, predict = given.pop("algorithm", "ngd"), given.pop("predict", ())
     record = tuple(given.pop("record", ()))
-    joint = algorithm == "joint"
-    training = (
-        Joint(**given) if joint else TwoStage(**given, record=record or "log", rule=algorithm)
-    )
-    wanted = (*record, *(() if joint else (training.steps,)))
-    recorded = record_steps(wanted, training.steps) if record else log_spaced(training.steps)
+    if algorithm == "joint":
+        training, last = Joint(**given), []
+    else:
+        training = TwoStage(**given, record=record or "log", rule=algorithm)
+        last = [training.steps]
+    steps = training.steps
+    wanted = record_steps(record, steps) if record else log_spaced(steps)
+    recorded = np.union1d(wanted, last).astype(np.int64)
     return Request(training, recorded, (predict,) if isinstance(predict, str) else tuple(predict))

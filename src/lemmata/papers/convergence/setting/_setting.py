@@ -23,7 +23,7 @@ from lemmata.settings import (
     Track,
     silent,
 )
-from lemmata.tokens._files import read_token_files
+from lemmata.tokens import read_token_files
 from lemmata.training import Store
 
 ALWAYS = (

@@ -24,16 +24,17 @@ from lemmata.papers.convergence.setting._probes import OrderProbe, ValueProbe
 from lemmata.training import (
     AttentionTraining,
     CollocationTraining,
+    JointState,
     JointTraining,
     Recording,
     Rule,
     Store,
+    TrainingState,
     every,
     log_spaced,
     record_steps,
     run,
 )
-from lemmata.training._dynamics import JointState, TrainingState
 
 NamedRate = Literal["paper", "largest"]
 Rate = float | NamedRate
