@@ -20,12 +20,14 @@ from lemmata.attention import (
     value_margins,
 )
 from lemmata.papers.convergence.setting._dataset import Dataset
-from lemmata.papers.convergence.setting._probes import OrderProbe, ValueProbe
-from lemmata.training import (
+from lemmata.papers.convergence.setting._dynamics import (
     AttentionTraining,
     CollocationTraining,
     JointState,
     JointTraining,
+)
+from lemmata.papers.convergence.setting._probes import OrderProbe, ValueProbe
+from lemmata.training import (
     Recording,
     Rule,
     Store,

@@ -11,9 +11,14 @@ from oracles.golden import GOLDEN, cases
 
 from lemmata.attention import CellCoordinates, ValueCoordinates, pack, value_margins
 from lemmata.papers.convergence.setting import Dataset, Joint, TwoStage, TwoStageRun, example_1
+from lemmata.papers.convergence.setting._dynamics import (
+    AbstractProbe,
+    AttentionTraining,
+    CollocationTraining,
+    JointTraining,
+)
 from lemmata.tokens import random_orthonormal_embeddings
-from lemmata.training import AttentionTraining, CollocationTraining, JointTraining
-from lemmata.training._dynamics import AbstractProbe, Measurements
+from lemmata.training import Measurements
 
 EMBEDDINGS = np.random.default_rng(0).standard_normal((4, 3))
 START = np.random.default_rng(1).standard_normal((3, 3))
