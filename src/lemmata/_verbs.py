@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -263,4 +264,22 @@ def _home(instances: Sequence[Any], setting: Home) -> AbstractSetting[Any]:
     raise InputError(
         f"cannot tell the setting of a {type(instances[0]).__name__}; say setting=..., one of "
         f"{', '.join(settings())}"
+    )
+
+
+def verbs_of(setting: AbstractSetting[Any]) -> tuple[Callable[..., Any], ...]:
+    """read, draw, analyze, train and check, in one setting; check takes the paper's own names."""
+
+    def check_here(claims: str | Sequence[str] = (), **options: Any) -> Verdicts:
+        """Check claims of this paper by their names in it; all of them if left out."""
+        names = [claims] if isinstance(claims, str) else list(claims)
+        listed = papers()[setting.key].claims
+        return check([listed[name] for name in names] if names else list(listed), **options)
+
+    return (
+        partial(read, setting=setting),
+        partial(draw, setting),
+        partial(analyze, setting=setting),
+        partial(train, setting=setting),
+        check_here,
     )
