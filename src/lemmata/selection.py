@@ -1,4 +1,4 @@
-"""The setting of Wang, Wei, Hsu, Lee 2024: the verbs read, draw, analyze, train, check, as in the others."""
+"""The setting of Wang, Wei, Hsu, Lee 2024, with the verbs of all settings."""
 
 from lemmata._verbs import verbs_of
 from lemmata.papers.selection.setting import SETTING as SETTING
