@@ -34,7 +34,7 @@ Home = str | AbstractSetting[Any] | None
 
 
 @dataclass(frozen=True)
-class Analysis:
+class Analysis(AbstractAnalysis):
     """What an instance means to a setting, and which theorems speak about it.
 
     Attributes of the setting's own analysis are attributes of this.

@@ -9,6 +9,8 @@ from lemmata.training._dynamics import descend as descend
 from lemmata.training._minimise import Minimum as Minimum
 from lemmata.training._minimise import minimise as minimise
 from lemmata.training._minimise import minimise_logits as minimise_logits
+from lemmata.training._optimizers import OptaxTraining as OptaxTraining
+from lemmata.training._optimizers import OptimizerState as OptimizerState
 from lemmata.training._path import PathPoint as PathPoint
 from lemmata.training._path import gradient_flow as gradient_flow
 from lemmata.training._path import regularization_path as regularization_path
