@@ -175,7 +175,7 @@ def _upheld(
     beyond = speaks & ((sign * right > sign * baseline) | ("baseline" not in sides))
     row, column = _lowest(gap)
     margin, place = float(gap[row, column]), _place(at, sides, row, column)
-    silent = np.asarray(~np.any(beyond, axis=1))
+    silent = np.asarray(np.any(speaks, axis=1) & ~np.any(beyond, axis=1))
     if silent.any():
         reason, first = _silence(comparison, at, silent, right[speaks], sign)
         return Judgement(comparison.part, Status.VACUOUS, reason, margin, first, place, case=row)
@@ -195,7 +195,8 @@ def _tightness(at: Frame, sides: dict[str, Grid], gap: Grid, sign: float) -> Tig
     left, right = sides["left"], sides["right"]
     inside = np.isfinite(gap)
     ratio = np.full(gap.shape, np.inf)
-    same = inside & (left * right > 0) & np.isfinite(left) & np.isfinite(right)
+    alike = np.sign(left) * np.sign(right) > 0
+    same = inside & alike & np.isfinite(left) & np.isfinite(right)
     grows = sign * np.sign(right) > 0
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         np.copyto(ratio, np.where(grows, left / right, right / left), where=same)
