@@ -15,6 +15,12 @@ from lemmata.papers.mechanics.setting._generators import CYCLIC as CYCLIC
 from lemmata.papers.mechanics.setting._generators import LOCAL as LOCAL
 from lemmata.papers.mechanics.setting._generators import Recipe as Recipe
 from lemmata.papers.mechanics.setting._generators import generate as generate
+from lemmata.papers.mechanics.setting._hypotheses import ACYCLIC_DATA as ACYCLIC_DATA
+from lemmata.papers.mechanics.setting._hypotheses import FEASIBLE as FEASIBLE
+from lemmata.papers.mechanics.setting._hypotheses import HYPOTHESES as HYPOTHESES
+from lemmata.papers.mechanics.setting._hypotheses import INDEPENDENT as INDEPENDENT
+from lemmata.papers.mechanics.setting._hypotheses import NONZERO as NONZERO
+from lemmata.papers.mechanics.setting._hypotheses import REALIZABLE as REALIZABLE
 from lemmata.papers.mechanics.setting._paths import Curve as Curve
 from lemmata.papers.mechanics.setting._paths import flow as flow
 from lemmata.papers.mechanics.setting._paths import path as path

@@ -40,6 +40,16 @@ class Recipe:
     kind: Kind = "any"
     labels: Literal["uniform", "priority"] = "uniform"
 
+    @property
+    def says(self) -> str:
+        """The sizes, in words."""
+        kind = "" if self.kind == "any" else f"{self.kind} "
+        order = ", labels by priority" if self.labels == "priority" else ""
+        return (
+            f"random {kind}datasets (K = {self.vocabulary}, d = {self.dimension}, "
+            f"n = {self.samples}, T = {self.length}{order})"
+        )
+
     def draw(self, name: str, generator: np.random.Generator) -> Dataset:
         """One dataset."""
         K, d, n, T = self.vocabulary, self.dimension, self.samples, self.length

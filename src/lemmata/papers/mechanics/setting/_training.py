@@ -103,6 +103,25 @@ class Training:
         return isinstance(self.head, str) and self.head == "identity"
 
     @property
+    def says(self) -> str:
+        """What is run, in words."""
+        names = {
+            "ngd": "normalized gradient descent",
+            "gd": "gradient descent",
+            "block": "gradient descent inside S_cyc and normalized descent outside",
+            "factored": "normalized gradient descent on K and Q, W = K Q^T",
+        }
+        sizes = {"paper": "1/L (Eq. 23)", "tight": "1/L (the tight constant)"}
+        size = sizes[self.rate] if isinstance(self.rate, str) else f"{self.rate:g}"
+        loss = self.loss if isinstance(self.loss, str) else self.loss.name
+        head = self.head if isinstance(self.head, str) else "given"
+        epsilon = f", {self.epsilon:.2g} added to the norm" if self.epsilon else ""
+        return (
+            f"{names[self.algorithm]}, {self.steps:,} steps of {size} on the {loss} loss with "
+            f"the {head} head{epsilon}"
+        )
+
+    @property
     def recorded(self) -> np.ndarray:
         """The steps to record; the last step is always one of them."""
         if self.record == "log":
