@@ -56,8 +56,3 @@ def aligns(gaps: Grid, **options: Any) -> Limit:
     """1 − corr, the gaps, tends to 0; where it is rounding all the way, it is exact."""
     largest = np.nanmax(gaps, axis=1, keepdims=True, initial=64 * EPS)
     return tends_to(gaps, 0.0, size=largest, **options)
-
-
-def local_slopes(x: Grid, y: Grid) -> Grid:
-    """Slopes from record to record, one column fewer."""
-    return np.diff(y, axis=1) / np.diff(np.broadcast_to(x, y.shape), axis=1)

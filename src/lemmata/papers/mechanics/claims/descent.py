@@ -59,9 +59,7 @@ def lemma_5(evidence: Evidence[Dataset]) -> Comparisons:
 def lemma_6(evidence: Evidence[Dataset]) -> Comparisons:
     """At random W, from the masses off R_i alone, which the rest would drown."""
     products = evidence.each(
-        lambda d: [
-            np.sum(At(d, W).gradient(~d.risk.tied) * d.target) for W in random_weights(d)
-        ]
+        lambda d: [np.sum(At(d, W).gradient(~d.risk.tied) * d.target) for W in random_weights(d)]
     )
     return at_most(products, 0.0, strict=True, part="⟨∇L, W^mm⟩")
 
@@ -174,8 +172,7 @@ def large_steps(bench: Bench) -> Sequence[Comparison]:
 
 def _inverse_square_log(evidence: Evidence[Dataset]) -> Grid:
     """How 1 − corr falls, since W − W^mm ln τ is bounded."""
-    assert evidence.steps is not None
-    return 1 / np.log(np.maximum(evidence.steps, 2.0)) ** 2
+    return 1 / np.log(np.maximum(evidence.records, 2.0)) ** 2
 
 
 @claim(
@@ -202,8 +199,7 @@ def equation_2(evidence: Evidence[Dataset]) -> Comparisons:
 )
 def equation_3(evidence: Evidence[Dataset]) -> Comparisons:
     """It holds for steps below 2/λ; ‖Π W(τ) − W^cyc‖ ~ C/τ."""
-    assert evidence.steps is not None
-    trend = 1 / np.maximum(evidence.steps, 1.0)
+    trend = 1 / np.maximum(evidence.records, 1.0)
     return tends_to(evidence.cyclic_distance, 0.0, trend=trend, part="(3) ‖Π W(τ) − W^cyc‖")
 
 

@@ -12,7 +12,6 @@ from lemmata.papers.mechanics.claims._shared import claim, sides, with_ties
 from lemmata.papers.mechanics.experiments import SAMPLE
 from lemmata.papers.mechanics.setting import REALIZABLE, Dataset
 from lemmata.papers.mechanics.theory import (
-    EPS,
     At,
     generator_for,
     project,
@@ -332,9 +331,7 @@ def lemma_3(evidence: Evidence[Dataset]) -> Comparisons:
     if len(some):
         least, largest = sides(some, tied)
         part = "root of the least curvature on S_cyc"
-        parts.append(
-            at_least(least, 0.0, strict=True, size=largest, part=part, cases=some.cases)
-        )
+        parts.append(at_least(least, 0.0, strict=True, size=largest, part=part, cases=some.cases))
     return parts
 
 

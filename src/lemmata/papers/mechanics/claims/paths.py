@@ -135,8 +135,7 @@ def _two_scores(bench: Bench) -> Comparisons:
 )
 def theorem_1(evidence: Evidence[Dataset]) -> Comparisons:
     """−u, and (1 − u)² where all labels have the same score, so that all decay alike."""
-    assert evidence.steps is not None
-    trend = evidence.steps.astype(float) ** -2
+    trend = evidence.records.astype(float) ** -2
     return [
         aligns(grid, trend=trend, part=f"1 − corr ({loss} loss, C = E)")
         for loss, grid in evidence.columns.items()

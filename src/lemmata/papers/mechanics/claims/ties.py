@@ -315,9 +315,7 @@ def equation_15(evidence: Evidence[Dataset]) -> Comparisons:
 
     some = with_ties(evidence)
     left, right, rounding = sides(some, risks, 3)
-    return equal(
-        left, right, size=1 + right, rounding=rounding, part="risk", cases=some.cases
-    )
+    return equal(left, right, size=1 + right, rounding=rounding, part="risk", cases=some.cases)
 
 
 @claim(

@@ -94,9 +94,7 @@ LONG_DESCENT: Looked = Experiment(
     Training(algorithm="gd", rate="tight", steps=100_000),
     paper_training=Training(algorithm="gd", rate="tight", steps=1_000_000),
 )
-LONG_NORMALIZED: Looked = Experiment(
-    Random(ACYCLIC, 10), train, Training(rate=1.0, steps=20_000)
-)
+LONG_NORMALIZED: Looked = Experiment(Random(ACYCLIC, 10), train, Training(rate=1.0, steps=20_000))
 ORBIT: Looked = Experiment(
     Random(CYCLIC, 12, "unbalanced"),
     train,

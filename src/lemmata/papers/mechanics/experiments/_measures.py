@@ -90,9 +90,7 @@ def look(experiment: Experiment[Any], datasets: Datasets, bench: Bench) -> Evide
     return Evidence(tuple(small(datasets)))
 
 
-def run_all(
-    training: Training, datasets: Datasets, bench: Bench, **options: Any
-) -> TrainingRun:
+def run_all(training: Training, datasets: Datasets, bench: Bench, **options: Any) -> TrainingRun:
     """Train with a progress bar; steps to record that are beyond the last one are left out."""
     if training.record != "log":
         kept = tuple(step for step in training.record if step <= training.steps)
