@@ -109,6 +109,8 @@ def _lower(text: str) -> str:
 
 def override(training: Any, options: dict[str, Any]) -> Any:
     """The training with some of its fields changed; an unknown one is an error."""
+    if hasattr(training, "changed"):
+        return training.changed(options)
     known = [f.name for f in fields(training) if f.init]
     for name in options:
         if name not in known:

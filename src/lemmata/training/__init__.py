@@ -4,6 +4,7 @@ from lemmata.training._dynamics import AbstractDynamics as AbstractDynamics
 from lemmata.training._dynamics import AbstractProbe as AbstractProbe
 from lemmata.training._dynamics import AttentionTraining as AttentionTraining
 from lemmata.training._dynamics import CollocationTraining as CollocationTraining
+from lemmata.training._dynamics import JointState as JointState
 from lemmata.training._dynamics import JointTraining as JointTraining
 from lemmata.training._dynamics import Rule as Rule
 from lemmata.training._dynamics import TrainingState as TrainingState

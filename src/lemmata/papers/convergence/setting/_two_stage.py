@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from lemmata._errors import InputError
+from lemmata._errors import InputError, unknown_name
 from lemmata.attention import (
     CellCoordinates,
     Inputs,
@@ -24,19 +24,24 @@ from lemmata.papers.convergence.setting._probes import OrderProbe, ValueProbe
 from lemmata.training import (
     AttentionTraining,
     CollocationTraining,
+    JointState,
     JointTraining,
     Recording,
     Rule,
     Store,
+    TrainingState,
     every,
     log_spaced,
     record_steps,
     run,
 )
-from lemmata.training._dynamics import JointState, TrainingState
 
-Rate = float | Literal["paper", "largest"]
+NamedRate = Literal["paper", "largest"]
+Rate = float | NamedRate
 """A step size: a number, the one of Section 7, or ||W*||/e, the largest the proofs allow."""
+
+STAGE_1_CONSTANT, STAGE_2_CONSTANT = 0.2, 0.05
+"""Section 7 divides these by sqrt(|V|)."""
 
 Progress = Callable[[int], None]
 
@@ -64,12 +69,32 @@ class TwoStage:
     rule: Rule = "ngd"
 
     def __post_init__(self) -> None:
-        for name, value in (("stage 1 steps", self.stage1_steps), ("steps", self.steps)):
-            if value < 0:
-                raise InputError(f"the number of {name} must not be negative; got {value}")
-        for name, value in (("stage 1 step size", self.stage1_rate), ("step size", self.rate)):
-            if not isinstance(value, str) and not (np.isfinite(value) and value > 0):
-                raise InputError(f"the {name} must be a positive number; got {value}")
+        _check_steps("stage 1 steps", self.stage1_steps)
+        _check_steps("steps", self.steps)
+        _check_rate("stage 1 step size", self.stage1_rate)
+        _check_rate("step size", self.rate)
+        if self.rule not in get_args(Rule):
+            raise InputError(unknown_name("rule", str(self.rule), get_args(Rule)))
+        if isinstance(self.record, str) and self.record not in ("every", "log"):
+            raise InputError(unknown_name("choice of records", self.record, ("every", "log")))
+
+    @property
+    def says(self) -> str:
+        """What is run, in one line."""
+        name = "normalized gradient descent" if self.rule == "ngd" else "gradient descent"
+        return (
+            f"{name} in two stages: {self.stage1_steps} steps of size "
+            f"{_show_rate(self.stage1_rate, STAGE_1_CONSTANT)} on W_ov with the collocation, then "
+            f"{self.steps} steps of size {_show_rate(self.rate, STAGE_2_CONSTANT)} on W_kq with "
+            "the whole data"
+        )
+
+    def rates(self, dataset: Dataset) -> tuple[float, float]:
+        """eta_0 and eta for a dataset."""
+        return (
+            _rate(self.stage1_rate, STAGE_1_CONSTANT, dataset.K, dataset.norm_ov),
+            _rate(self.rate, STAGE_2_CONSTANT, dataset.K, dataset.norm_kq),
+        )
 
     def run(
         self,
@@ -80,8 +105,7 @@ class TwoStage:
     ) -> "TwoStageRun":
         """Train every dataset, all as one batch."""
         batch = _Batch(datasets)
-        rate_ov = np.array([_rate(self.stage1_rate, 0.2, d.K, d.norm_ov) for d in datasets])
-        rate_kq = np.array([_rate(self.rate, 0.05, d.K, d.norm_kq) for d in datasets])
+        rate_ov, rate_kq = np.array([self.rates(dataset) for dataset in datasets]).T
         first = CollocationTraining(
             start=jnp.zeros_like(batch.target_ov),
             following=batch.following,
@@ -180,6 +204,18 @@ class Joint:
     steps: int = 900
     rate: Rate = "paper"
 
+    def __post_init__(self) -> None:
+        _check_steps("steps", self.steps)
+        _check_rate("step size", self.rate)
+
+    @property
+    def says(self) -> str:
+        """What is run, in one line."""
+        return (
+            f"normalized gradient descent on W_ov and W_kq together: {self.steps} steps of size "
+            f"{_show_rate(self.rate, STAGE_1_CONSTANT)}"
+        )
+
     def run(
         self,
         datasets: Sequence[Dataset],
@@ -191,7 +227,7 @@ class Joint:
         batch = _Batch(datasets)
         if batch.embedded:
             raise InputError("joint training is for orthonormal embeddings that start from zero")
-        rate = np.array([_rate(self.rate, 0.2, d.K, d.norm_ov) for d in datasets])
+        rate = np.array([_rate(self.rate, STAGE_1_CONSTANT, d.K, d.norm_ov) for d in datasets])
         dynamics = JointTraining(
             start_values=jnp.zeros_like(batch.target_ov),
             start_weights=jnp.zeros_like(batch.target_kq),
@@ -212,6 +248,25 @@ class JointRun:
     algorithm: Joint
     rate: Float[np.ndarray, "datasets"]
     recording: Recording[JointState]
+
+
+def _check_steps(name: str, value: int) -> None:
+    if value < 0:
+        raise InputError(f"the number of {name} must not be negative; got {value}")
+
+
+def _check_rate(name: str, value: Rate) -> None:
+    if isinstance(value, str):
+        if value not in get_args(NamedRate):
+            known = ("a number", *get_args(NamedRate))
+            raise InputError(unknown_name(name, value, known))
+    elif not (np.isfinite(value) and value > 0):
+        raise InputError(f"the {name} must be a positive number; got {value}")
+
+
+def _show_rate(rate: Rate, constant: float) -> str:
+    words = {"paper": f"{constant}/sqrt(|V|)", "largest": "||W*||/e"}
+    return words[rate] if isinstance(rate, str) else f"{rate:g}"
 
 
 def _rate(rate: Rate, constant: float, K: int, norm: float) -> float:

@@ -6,6 +6,8 @@ evaluated as they stand, and the log-domain gradients of the package stand besid
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,8 +15,9 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.attention import attention_gradient, collocation_gradient, pack, value_margins
-from lemmata.papers.convergence.experiments import Points
+from lemmata.claims import Bench, Experiment
 from lemmata.papers.convergence.setting import Dataset
+from lemmata.settings import Evidence
 
 SCALES = (0.3, 1.0, 10.0, 100.0)
 POINTS_PER_SCALE = 4
@@ -24,74 +27,94 @@ MILD = 2
 Matrix = np.ndarray
 
 
-def random_points(datasets: Sequence[Dataset], skipped: tuple[Dataset, ...], seed: int) -> Points:
-    """Evaluate everything at random W_ov and W_kq."""
-    tables = [
-        _one_dataset(dataset, np.random.default_rng([seed, i]))
-        for i, dataset in enumerate(datasets)
+@dataclass(frozen=True)
+class Point:
+    """Random weights.
+
+    Attributes:
+        values: W_ov x, one row a token x.
+        equal: the same when every margin of W_ov is ``delta``.
+        weights: W_kq.
+        along: a direction for W_ov and one for W_kq.
+        mild: whether the formulas as printed, which subtract from 1, are good here.
+    """
+
+    values: Matrix
+    equal: Matrix
+    delta: float
+    weights: Matrix
+    along: Matrix
+    mild: bool
+
+
+def random_points(
+    experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
+) -> Evidence[Dataset]:
+    """Losses and gradients at random weights of several sizes, by independent routes."""
+    ready = [d for d in instances if d.has_collocation and d.norm_kq > 0 and d.orthonormal]
+    skipped = tuple(dataset for dataset in instances if dataset not in ready)
+    if not ready:
+        return Evidence((), skipped=skipped)
+    points = [
+        _draw(dataset, np.random.default_rng([experiment.seed, i]))
+        for i, dataset in enumerate(ready)
     ]
-    points = [point for point, _ in tables]
-    series = {
-        name: np.array([[row[name] for row in rows] for _, rows in tables])
-        for name in tables[0][1][0]
+    tables = [
+        [_formulas(dataset, point) for point in row]
+        for dataset, row in zip(ready, points, strict=True)
+    ]
+    columns = {
+        name: np.array([[values[name] for values in table] for table in tables])
+        for name in tables[0][0]
     }
-    return Points(tuple(datasets), series | _implemented(datasets, points), skipped)
+    return Evidence(tuple(ready), None, columns | _implemented(ready, points), skipped)
 
 
-def _one_dataset(
-    dataset: Dataset, generator: np.random.Generator
-) -> tuple[list[tuple[Matrix, Matrix, Matrix]], list[dict[str, float]]]:
-    """The points of one dataset as (V, V with equal margins, W), and the formulas there."""
-    K = dataset.K
-    target = dataset.value_margin.weights
+def _draw(dataset: Dataset, generator: np.random.Generator) -> list[Point]:
+    """The points of one dataset."""
+    K, target = dataset.K, dataset.value_margin.weights
     assert target is not None
-    points, rows = [], []
-    for number in range(len(SCALES) * POINTS_PER_SCALE):
-        scale = SCALES[number // POINTS_PER_SCALE]
+    points = []
+    for number, scale in enumerate(np.repeat(SCALES, POINTS_PER_SCALE)):
         values = scale * generator.standard_normal((K, K))
-        equal = scale * target.T
         weights = scale * generator.standard_normal((K, K))
         along = generator.standard_normal((2, K, K))
-        points.append((values, equal, weights))
-        mild = number // POINTS_PER_SCALE < MILD
-        rows.append(_formulas(dataset, values, equal, weights, along, scale, mild))
-    return points, rows
+        mild = number < MILD * POINTS_PER_SCALE
+        points.append(Point(values, scale * target.T, float(scale), weights, along, mild))
+    return points
 
 
-def _formulas(
-    dataset: Dataset,
-    values: Matrix,
-    equal: Matrix,
-    weights: Matrix,
-    along: Matrix,
-    delta: float,
-    mild: bool,
-) -> dict[str, float]:
-    """The printed formulas (left) and the complex-step derivatives (right)."""
-    grouped, listed = _loss(dataset, values, weights), _listed_loss(dataset, values, weights)
-    step = 1e-30
+def _formulas(dataset: Dataset, point: Point) -> dict[str, float]:
+    """The printed formulas, the complex-step derivatives, and the size of the terms that add up."""
     row = {
-        "loss_grouped": float(grouped.real),
-        "loss_listed": float(listed),
-        "weight_ratio": _worst_ratio(dataset, weights),
+        "loss_grouped": float(_loss(dataset, point.values, point.weights).real),
+        "loss_listed": _listed_loss(dataset, point.values, point.weights),
+        "weight_ratio": _worst_ratio(dataset, point.weights),
+        "largest_logit": float(np.abs(point.weights).max()),
     }
-    nan = float("nan")
-    row |= {
-        "equation_5": float(np.sum(_equation_5(dataset, values) * along[0])) if mild else nan,
-        "derivative_5": (
-            _collocation_loss(dataset, values + 1j * step * along[0]).imag / step if mild else nan
-        ),
-        "equation_6": float(np.sum(_equation_6(dataset, values, weights) * along[1]))
-        if mild
-        else nan,
-        "derivative_6": (
-            _loss(dataset, values, weights + 1j * step * along[1]).imag / step if mild else nan
-        ),
-        "lemma_4": _lemma_4(dataset, equal, weights, along[1], delta) if mild else nan,
-        "derivative_4": (
-            _loss(dataset, equal, weights + 1j * step * along[1]).imag / step if mild else nan
-        ),
+    names = [f"{kind}_{number}" for number in (4, 5, 6) for kind in ("formula", "slope", "terms")]
+    return row | (_gradients(dataset, point) if point.mild else dict.fromkeys(names, np.nan))
+
+
+def _gradients(dataset: Dataset, point: Point) -> dict[str, float]:
+    """Lemma 4, Eq. (5) and Eq. (6), each with the derivative that it should be."""
+    step = 1e-30
+    values, weights, (over_values, over_weights) = point.values, point.weights, point.along
+    moved = weights + 1j * step * over_weights
+    terms = {
+        4: _lemma_4(dataset, point),
+        5: _equation_5(dataset, values) * over_values,
+        6: _equation_6(dataset, values, weights) * over_weights,
     }
+    slopes = {
+        4: _loss(dataset, point.equal, moved).imag / step,
+        5: _collocation_loss(dataset, values + 1j * step * over_values).imag / step,
+        6: _loss(dataset, values, moved).imag / step,
+    }
+    row = {f"slope_{number}": slope for number, slope in slopes.items()}
+    for number, products in terms.items():
+        row[f"formula_{number}"] = float(np.sum(products))
+        row[f"terms_{number}"] = float(np.sum(np.abs(products)))
     return row
 
 
@@ -153,23 +176,21 @@ def _equation_6(dataset: Dataset, values: Matrix, weights: Matrix) -> Matrix:
     return gradient
 
 
-def _lemma_4(
-    dataset: Dataset, values: Matrix, weights: Matrix, along: Matrix, delta: float
-) -> float:
-    """The projection of the gradient on ``along`` when every margin of W_ov is delta."""
-    total = 0.0
+def _lemma_4(dataset: Dataset, point: Point) -> list[float]:
+    """The terms of the gradient's projection when every margin of W_ov is delta."""
+    terms = []
     for sample, share in zip(dataset.data.samples, dataset.data.frequencies, strict=True):
         tokens = list(sample.tokens)
         chosen = dataset.orders.selected(sample)
-        phi = _softmax(weights[tokens, sample.query])
-        T = _softmax(phi @ values[tokens])
-        slope = along[tokens, sample.query]
+        phi = _softmax(point.weights[tokens, sample.query])
+        T = _softmax(phi @ point.equal[tokens])
+        slope = point.along[1][tokens, sample.query]
         centred = slope - phi @ slope
         for weight, rise, token in zip(phi, centred, tokens, strict=True):
             after = dataset.collocation.following[token]
             factor = T[sample.label] - 1 if token in chosen else T[after]
-            total += delta * share * factor * weight * rise
-    return float(total)
+            terms.append(point.delta * share * factor * weight * rise)
+    return terms
 
 
 def _worst_ratio(dataset: Dataset, weights: Matrix) -> float:
@@ -183,7 +204,7 @@ def _worst_ratio(dataset: Dataset, weights: Matrix) -> float:
 
 
 def _implemented(
-    datasets: Sequence[Dataset], points: list[list[tuple[Matrix, Matrix, Matrix]]]
+    datasets: Sequence[Dataset], points: Sequence[Sequence[Point]]
 ) -> dict[str, Float[np.ndarray, "datasets points"]]:
     """The log-domain gradients of the package at the same points."""
     inputs = pack([d.data for d in datasets])
@@ -203,10 +224,11 @@ def _implemented(
             for s, token in enumerate(sorted(set(sample.tokens))):
                 optimal[i, n, s] = token in d.orders.selected(sample)
         for p in range(P):
-            for store, matrix in zip((values, equal, weights), points[i][p], strict=True):
-                store[i, p, : d.K, : d.K] = matrix
+            values[i, p, : d.K, : d.K] = points[i][p].values
+            equal[i, p, : d.K, : d.K] = points[i][p].equal
+            weights[i, p, : d.K, : d.K] = points[i][p].weights
 
-    def one(inputs, following, optimal, target_ov, target_kq, values, equal, weights):
+    def at_point(inputs, following, optimal, target_ov, target_kq, values, equal, weights):
         first = collocation_gradient(values, following, inputs.vocabulary).gradient
         cells = weights[inputs.cell_token, inputs.cell_query]
         second = attention_gradient(inputs, value_margins(inputs, equal), cells).gradient
@@ -231,8 +253,8 @@ def _implemented(
             "smallest_weight": jnp.min(plus),
         }
 
-    over_points = jax.vmap(one, in_axes=(None, None, None, None, None, 0, 0, 0))
-    found = jax.jit(jax.vmap(over_points))(
+    over_points = jax.vmap(at_point, in_axes=(None, None, None, None, None, 0, 0, 0))
+    columns = jax.jit(jax.vmap(over_points))(
         jax.tree.map(jnp.asarray, inputs),
         following,
         optimal,
@@ -242,4 +264,4 @@ def _implemented(
         equal,
         weights,
     )
-    return {name: np.asarray(grid) for name, grid in found.items()}
+    return {name: np.asarray(grid) for name, grid in columns.items()}
