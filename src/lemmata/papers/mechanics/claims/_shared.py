@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Comparison, Identity, Inequality, Limit, statements, tends_to
+from lemmata.papers.mechanics.experiments import (
+    EPS,
+)
 from lemmata.papers.mechanics.setting import (
     ACYCLIC_DATA,
     FEASIBLE,
@@ -14,7 +17,6 @@ from lemmata.papers.mechanics.setting import (
     REALIZABLE,
     Dataset,
 )
-from lemmata.papers.mechanics.theory import EPS
 from lemmata.settings import Evidence, Grid, as_rows
 
 EXACT = 1e-20

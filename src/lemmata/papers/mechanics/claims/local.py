@@ -13,6 +13,7 @@ from lemmata.papers.mechanics.experiments import (
     LITERAL_SQUARED_RUN,
     SQUARED_RUN,
     Followed,
+    softmax_of,
 )
 from lemmata.papers.mechanics.setting import (
     ACYCLIC_DATA,
@@ -21,7 +22,6 @@ from lemmata.papers.mechanics.setting import (
     REALIZABLE,
     Dataset,
 )
-from lemmata.papers.mechanics.theory import softmax_of
 from lemmata.settings import Evidence, Grid
 
 REPORTED_DIGITS = 5e-4

@@ -6,9 +6,16 @@ import numpy as np
 
 from lemmata.claims import Bench, Comparisons, at_least, at_most, equal, mean_of, tends_to
 from lemmata.margin import embedded_max_margin
-from lemmata.papers.mechanics import counterexamples, theory
 from lemmata.papers.mechanics.claims._shared import aligns, claim, sides, with_ties
-from lemmata.papers.mechanics.experiments import FACTORED, INFEASIBLE, SAMPLE, STRUCTURES
+from lemmata.papers.mechanics.counterexamples import unrealizable
+from lemmata.papers.mechanics.experiments import (
+    FACTORED,
+    INFEASIBLE,
+    SAMPLE,
+    STRUCTURES,
+    At,
+    random_weights,
+)
 from lemmata.papers.mechanics.setting import (
     ACYCLIC_DATA,
     INDEPENDENT,
@@ -17,7 +24,7 @@ from lemmata.papers.mechanics.setting import (
     Dataset,
     Training,
 )
-from lemmata.papers.mechanics.theory import At, random_weights
+from lemmata.papers.mechanics.theory import tie_range_bound
 from lemmata.settings import Evidence
 from lemmata.tokens import PriorityGraph
 
@@ -58,7 +65,7 @@ def tie_range(evidence: Evidence[Dataset]) -> Comparisons:
                         samples = dataset.cyclic.total
                         yield (
                             float(np.ptp(logits)),
-                            theory.tie_range_bound(len(tied), samples, risk, most),
+                            tie_range_bound(len(tied), samples, risk, most),
                         )
 
     some = with_ties(evidence)
@@ -105,7 +112,7 @@ def factored(evidence: Evidence[Dataset]) -> Comparisons:
 
 def _literal_graph(bench: Bench) -> Comparisons:
     """The graph with edges from labels that are not there turns elsewhere than training."""
-    dataset = counterexamples.unrealizable()
+    dataset = unrealizable()
     edges = {
         (sample.label, token): i
         for i, sample in enumerate(dataset.data.samples)

@@ -6,9 +6,16 @@ import numpy as np
 
 from lemmata.claims import Comparisons, Version, at_least, at_most, equal
 from lemmata.papers.mechanics.claims._shared import GLOBAL, claim, sides
-from lemmata.papers.mechanics.experiments import PATHS, SAMPLE, STEPS, Followed
+from lemmata.papers.mechanics.experiments import (
+    PATHS,
+    SAMPLE,
+    STEPS,
+    At,
+    Followed,
+    project,
+    random_weights,
+)
 from lemmata.papers.mechanics.setting import Dataset
-from lemmata.papers.mechanics.theory import At, project, random_weights
 from lemmata.settings import Evidence
 
 SMALLEST = 1e-290
@@ -106,22 +113,13 @@ def equation_29(
 
 
 @claim(
-    "equation-33",
-    "Appendix C.4, Eq. (33)",
-    "−‖ΔW‖² ≥ 2η ΔL along gradient descent with η ≤ 1/L.",
+    "equation-30",
+    "Appendix C.4, Eq. (30)",
+    "⟨ΔW^⊥, W^⊥⟩/‖W^⊥‖ ≥ Δ(‖W^⊥‖²)/(2‖W^⊥‖) − ‖ΔW^⊥‖² along descent, once ‖W^⊥‖ > 1/2.",
     hypotheses=GLOBAL,
     on=STEPS,
-    left="minus_step",
-    right="fall",
-)
-@claim(
-    "equation-32",
-    "Appendix C.4, Eq. (32)",
-    "‖ΔW^⊥‖ ≤ ‖ΔW‖.",
-    hypotheses=GLOBAL,
-    on=STEPS,
-    left="minus_apart",
-    right="minus_step",
+    left="along",
+    right="squares_less_apart",
 )
 @claim(
     "equation-31",
@@ -133,13 +131,22 @@ def equation_29(
     right="growth",
 )
 @claim(
-    "equation-30",
-    "Appendix C.4, Eq. (30)",
-    "⟨ΔW^⊥, W^⊥⟩/‖W^⊥‖ ≥ Δ(‖W^⊥‖²)/(2‖W^⊥‖) − ‖ΔW^⊥‖² along descent, once ‖W^⊥‖ > 1/2.",
+    "equation-32",
+    "Appendix C.4, Eq. (32)",
+    "‖ΔW^⊥‖ ≤ ‖ΔW‖.",
     hypotheses=GLOBAL,
     on=STEPS,
-    left="along",
-    right="squares_less_apart",
+    left="minus_apart",
+    right="minus_step",
+)
+@claim(
+    "equation-33",
+    "Appendix C.4, Eq. (33)",
+    "−‖ΔW‖² ≥ 2η ΔL along gradient descent with η ≤ 1/L.",
+    hypotheses=GLOBAL,
+    on=STEPS,
+    left="minus_step",
+    right="fall",
 )
 def link(evidence: Evidence[Dataset], left: str, right: str) -> Comparisons:
     """A link of the chain after (29), step by step; differences round like ‖W^⊥‖ itself."""
@@ -147,20 +154,20 @@ def link(evidence: Evidence[Dataset], left: str, right: str) -> Comparisons:
 
 
 @claim(
-    "theorem-3/last-display-repaired",
-    "ours: with the factor |I|/n",
-    "lim_{R→∞} L(R W^mm + W^∥ + W') = (|I|/n) L̄(W^∥).",
-    hypotheses=GLOBAL,
-    on=SAMPLE,
-    share=True,
-)
-@claim(
     "theorem-3/last-display",
     "Appendix C.4, last display",
     "lim_{R→∞} L(R W^mm + W^∥ + W') = L̄(W^∥).",
     hypotheses=GLOBAL,
     on=SAMPLE,
     kind="constant",
+)
+@claim(
+    "theorem-3/last-display-repaired",
+    "ours: with the factor |I|/n",
+    "lim_{R→∞} L(R W^mm + W^∥ + W') = (|I|/n) L̄(W^∥).",
+    hypotheses=GLOBAL,
+    on=SAMPLE,
+    share=True,
 )
 def last_display(evidence: Evidence[Dataset], share: bool = False) -> Comparisons:
     """At R = 60 plus the size of the rest; the display before it has the factor |I|/n."""

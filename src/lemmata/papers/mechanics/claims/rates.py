@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from scipy.stats import linregress
 
 from lemmata.claims import Comparisons, Identity, Silence, at_most, equal, tends_to
 from lemmata.papers.mechanics.claims._shared import EXACT, GLOBAL, claim
@@ -36,15 +35,17 @@ def _exponent(some: Evidence[Any], x: Grid, expected: float) -> Comparisons:
     """The slope of log(1 − corr) against log x over the last decade, with its standard error."""
     if not len(some):
         return Silence("the direction is exact: there is no rate to see")
-    slopes = [
-        linregress(np.log(row[row >= row[-1] / 10]), np.log(gaps[row >= row[-1] / 10]))
-        for row, gaps in zip(x, some.one_minus_correlation, strict=True)
-    ]
+    fits = []
+    for row, gaps in zip(x, some.one_minus_correlation, strict=True):
+        late = row >= row[-1] / 10
+        fit, cover = np.polyfit(np.log(row[late]), np.log(gaps[late]), 1, cov=True)
+        fits.append((fit[0], np.sqrt(cover[0, 0])))
+    slopes, errors = np.array(fits).T[:, :, None]
     return equal(
-        np.array([[fit.slope] for fit in slopes]),
+        slopes,
         expected,
         rounding=EXPONENT / abs(expected),
-        error=np.array([[fit.stderr] for fit in slopes]),
+        error=errors,
         part="slope over the last decade",
         cases=some.cases,
     )

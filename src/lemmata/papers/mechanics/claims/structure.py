@@ -6,24 +6,26 @@ import numpy as np
 
 from lemmata.claims import Bench, Comparisons, at_least, at_most, equal
 from lemmata.margin import embedded_max_margin, pair_rows
-from lemmata.papers.mechanics import counterexamples
 from lemmata.papers.mechanics.claims._shared import claim, optimum_error, sides, speaking, with_ties
-from lemmata.papers.mechanics.experiments import SAMPLE, STRUCTURES, UNREALIZABLE
-from lemmata.papers.mechanics.setting import (
-    ACYCLIC_DATA,
-    FEASIBLE,
-    INDEPENDENT,
-    REALIZABLE,
-    Dataset,
-)
-from lemmata.papers.mechanics.theory import (
+from lemmata.papers.mechanics.counterexamples import chain
+from lemmata.papers.mechanics.experiments import (
     EPS,
+    SAMPLE,
+    STRUCTURES,
+    UNREALIZABLE,
     At,
     generator_for,
     project,
     pull_back,
     random_weights,
     softmax_of,
+)
+from lemmata.papers.mechanics.setting import (
+    ACYCLIC_DATA,
+    FEASIBLE,
+    INDEPENDENT,
+    REALIZABLE,
+    Dataset,
 )
 from lemmata.settings import Evidence
 from lemmata.tokens import PriorityGraph, label_positions, tied_positions
@@ -94,18 +96,18 @@ def _single(dataset: Dataset) -> bool:
 
 
 @claim(
+    "section-3.2/zero",
+    "Section 3.2",
+    "If no graph has more than one component, W^mm = 0.",
+    on=STRUCTURES,
+)
+@claim(
     "own/zero-margin",
     "ours; docs/mechanics.md",
     "W^mm = 0 exactly if no graph has more than one component, because every label reaches the "
     "last token.",
     on=STRUCTURES,
     converse=True,
-)
-@claim(
-    "section-3.2/zero",
-    "Section 3.2",
-    "If no graph has more than one component, W^mm = 0.",
-    on=STRUCTURES,
 )
 def zero_margin(evidence: Evidence[Dataset], converse: bool = False) -> Comparisons:
     """By the status of the solution (1 for zero); the paper has one direction."""
@@ -176,7 +178,7 @@ def acyc_svm(evidence: Evidence[Dataset]) -> Comparisons:
 
 def _reduced_to_labels(bench: Bench) -> Comparisons:
     """Definition 1 only removes tokens, so that samples of acyclic data stay, as labels alone."""
-    dataset = counterexamples.chain()
+    dataset = chain()
     strict = set(dataset.strict_pairs)
     left = sum(
         any((s.query, (s.label, x)) not in strict for x in s.tokens)
@@ -187,14 +189,6 @@ def _reduced_to_labels(bench: Bench) -> Comparisons:
 
 
 @claim(
-    "equation-5",
-    "Appendix A, Eq. (5)",
-    "With the samples that hold another token of their label's component, the cyclic subdata is "
-    "empty exactly for acyclic data.",
-    hypotheses=(REALIZABLE,),
-    on=STRUCTURES,
-)
-@claim(
     "definition-1",
     "Section 3.2, Definition 1",
     "The cyclic subdata, every sample without the tokens that its label strictly beats, is empty "
@@ -203,6 +197,14 @@ def _reduced_to_labels(bench: Bench) -> Comparisons:
     on=STRUCTURES,
     kind="misprint",
     counterexample=_reduced_to_labels,
+)
+@claim(
+    "equation-5",
+    "Appendix A, Eq. (5)",
+    "With the samples that hold another token of their label's component, the cyclic subdata is "
+    "empty exactly for acyclic data.",
+    hypotheses=(REALIZABLE,),
+    on=STRUCTURES,
 )
 def empty_subdata(evidence: Evidence[Dataset]) -> Comparisons:
     """Read with Eq. (5), which is what everything later uses (1 for yes, 0 for no)."""
@@ -334,19 +336,19 @@ def unrealizable_gradient(evidence: Evidence[Dataset]) -> Comparisons:
 
 
 @claim(
-    "equation-17",
-    "Appendix C.1, Eq. (17)",
-    "With C E^T = I the score of a token is 1 for the label and 0 otherwise.",
-    hypotheses=(INDEPENDENT,),
-    on=SAMPLE,
-)
-@claim(
     "assumption-4",
     "Section 4.2, Assumption 4",
     "A head with C E^T = I exists exactly for linearly independent embeddings; it scores the label "
     "1 and all else 0, so it satisfies Assumption 3 (with Eq. 17).",
     hypotheses=(INDEPENDENT,),
     on=STRUCTURES,
+)
+@claim(
+    "equation-17",
+    "Appendix C.1, Eq. (17)",
+    "With C E^T = I the score of a token is 1 for the label and 0 otherwise.",
+    hypotheses=(INDEPENDENT,),
+    on=SAMPLE,
 )
 def identity_head(evidence: Evidence[Dataset]) -> Comparisons:
     """C E^T with C = pinv(E)^T, whose error grows with the condition of E."""

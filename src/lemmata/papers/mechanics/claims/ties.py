@@ -6,7 +6,6 @@ import numpy as np
 
 from lemmata.claims import Bench, Comparisons, Version, at_least, at_most, equal, tends_to
 from lemmata.margin import pair_rows, span_basis
-from lemmata.papers.mechanics import counterexamples, theory
 from lemmata.papers.mechanics.claims._shared import (
     GLOBAL,
     aligns,
@@ -16,16 +15,29 @@ from lemmata.papers.mechanics.claims._shared import (
     speaking,
     with_ties,
 )
-from lemmata.papers.mechanics.experiments import PATHS, SAMPLE, Followed
-from lemmata.papers.mechanics.setting import FEASIBLE, REALIZABLE, Dataset
-from lemmata.papers.mechanics.theory import (
+from lemmata.papers.mechanics.counterexamples import (
+    several_minimisers,
+    several_minimisers_excess,
+    sphere_cosines,
+    two_decay_rates,
+    two_decay_rates_excess,
+)
+from lemmata.papers.mechanics.experiments import (
     EPS,
+    PATHS,
+    SAMPLE,
     At,
+    Followed,
     generator_for,
+    other_direction,
     project,
     random_weights,
+    restricted_path,
     softmax_of,
+    worst_margin,
 )
+from lemmata.papers.mechanics.setting import FEASIBLE, REALIZABLE, Dataset
+from lemmata.papers.mechanics.theory import lemma_4_radius
 from lemmata.settings import Evidence
 
 LATE = 80.0
@@ -151,7 +163,7 @@ def lemma_4(evidence: Evidence[Dataset]) -> Comparisons:
         def along(dataset: Dataset, size: float = size) -> Iterator[tuple[float, ...]]:
             inside = _frozen(dataset, size)
             goal = dataset.target.ravel() / dataset.norm
-            for point in theory.restricted_path(dataset, inside, list(FROZEN_DEPTHS)):
+            for point in restricted_path(dataset, inside, list(FROZEN_DEPTHS)):
                 unit = point.free / np.linalg.norm(point.free) @ dataset.free_basis
                 yield float(np.sum((unit - goal) ** 2) / 2), point.radius**-2
 
@@ -175,7 +187,7 @@ def equation_11(evidence: Evidence[Dataset]) -> Comparisons:
 
     def directions(dataset: Dataset) -> Iterator[tuple[float, ...]]:
         zero = np.zeros_like(dataset.target)
-        for point in theory.restricted_path(dataset, zero, depths):
+        for point in restricted_path(dataset, zero, depths):
             W = (point.free @ dataset.free_basis).reshape(zero.shape)
             at = At(dataset, W)
             down = -at.gradient(~dataset.risk.tied)
@@ -242,10 +254,10 @@ def equation_13(evidence: Evidence[Dataset]) -> Comparisons:
                 off = np.where(risk.tied, -np.inf, masses)
                 return share + np.logaddexp.reduceat(off, risk.start) + np.log(risk.weight)
 
-            other = theory.other_direction(dataset, number, dataset.free_basis)
-            margin, i = theory.worst_margin(dataset, other)
+            other = other_direction(dataset, number, dataset.free_basis)
+            margin, i = worst_margin(dataset, other)
             j = int(np.argmax(excess(LATE * dataset.target + inside)))
-            start = theory.lemma_4_radius(
+            start = lemma_4_radius(
                 1 - margin,
                 n,
                 T,
@@ -343,18 +355,18 @@ def equation_16(evidence: Evidence[Dataset]) -> Comparisons:
 def _other_losses(bench: Bench) -> Comparisons:
     """−u, whose L̄ is constant, and (1 − u)², where samples without ties decay twice as fast."""
     radii = np.array([20.0, 30.0, 50.0, 80.0, 130.0, 200.0])
-    first, second = counterexamples.several_minimisers(), counterexamples.two_decay_rates()
+    first, second = several_minimisers(), two_decay_rates()
     return [
         tends_to(
-            1 - counterexamples.sphere_cosines(dataset, excess, radii)[None],
+            1 - sphere_cosines(dataset, excess, radii)[None],
             0.0,
             places=radii,
             part=f"1 − corr, l(u) = {loss}",
             cases=[dataset],
         )
         for loss, dataset, excess in (
-            ("−u", first, counterexamples.several_minimisers_excess),
-            ("(1 − u)²", second, counterexamples.two_decay_rates_excess),
+            ("−u", first, several_minimisers_excess),
+            ("(1 − u)²", second, two_decay_rates_excess),
         )
     ]
 

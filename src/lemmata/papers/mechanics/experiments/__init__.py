@@ -1,6 +1,7 @@
 """The experiments behind the claims and figures."""
 
 from lemmata.claims import Experiment, Several
+from lemmata.papers.mechanics.counterexamples import unrealizable
 from lemmata.papers.mechanics.experiments._instances import EXAMPLES as EXAMPLES
 from lemmata.papers.mechanics.experiments._instances import Examples as Examples
 from lemmata.papers.mechanics.experiments._instances import Random as Random
@@ -19,6 +20,19 @@ from lemmata.papers.mechanics.experiments._measures import (
     train_locally,
 )
 from lemmata.papers.mechanics.experiments._measures import train as train
+from lemmata.papers.mechanics.experiments._points import EPS as EPS
+from lemmata.papers.mechanics.experiments._points import At as At
+from lemmata.papers.mechanics.experiments._points import generator_for as generator_for
+from lemmata.papers.mechanics.experiments._points import project as project
+from lemmata.papers.mechanics.experiments._points import pull_back as pull_back
+from lemmata.papers.mechanics.experiments._points import random_weights as random_weights
+from lemmata.papers.mechanics.experiments._points import softmax_of as softmax_of
+from lemmata.papers.mechanics.experiments._restricted import linear_head as linear_head
+from lemmata.papers.mechanics.experiments._restricted import log_linear_excess as log_linear_excess
+from lemmata.papers.mechanics.experiments._restricted import log_odds_outside as log_odds_outside
+from lemmata.papers.mechanics.experiments._restricted import other_direction as other_direction
+from lemmata.papers.mechanics.experiments._restricted import restricted_path as restricted_path
+from lemmata.papers.mechanics.experiments._restricted import worst_margin as worst_margin
 from lemmata.papers.mechanics.setting import ACYCLIC, CYCLIC, LOCAL, Dataset, Recipe, Training
 from lemmata.settings import Evidence
 
@@ -77,7 +91,7 @@ STRUCTURES: Looked = Experiment(
     Several((EXAMPLES, Repeated(10), Random(ACYCLIC, TRIALS), Random(CYCLIC, TRIALS))), look
 )
 SAMPLE: Looked = Experiment(SAMPLES, look)
-UNREALIZABLE: Looked = Experiment(Several((SAMPLES, Examples(("unrealizable",)))), look)
+UNREALIZABLE: Looked = Experiment(Several((SAMPLES, Examples((unrealizable,)))), look)
 DIRECTIONS: Looked = Experiment(SAMPLES, compare_directions)
 PATHS: Tracked = Experiment(mixture(10, 6), follow_paths)
 FLOWS: Tracked = Experiment(mixture(3, 2), follow_flows)

@@ -11,7 +11,14 @@ from lemmata._errors import InputError
 from lemmata.attention import LINEAR
 from lemmata.claims import Bench, Experiment
 from lemmata.margin import pair_rows
-from lemmata.papers.mechanics import theory
+from lemmata.papers.mechanics.experiments._points import At
+from lemmata.papers.mechanics.experiments._restricted import (
+    linear_head,
+    log_linear_excess,
+    log_odds_outside,
+    other_direction,
+    worst_margin,
+)
 from lemmata.papers.mechanics.setting import (
     Curve,
     Dataset,
@@ -23,6 +30,7 @@ from lemmata.papers.mechanics.setting import (
     path,
     pseudo_limits,
 )
+from lemmata.papers.mechanics.theory import score_gaps, theorem_1_radius
 from lemmata.settings import Evidence, Grid
 from lemmata.tokens import Problem
 
@@ -32,7 +40,7 @@ MOST_TOKENS = 200
 DEPTHS = np.sort([*np.geomspace(1, 8_000, 28), 40.0, 80.0])
 """Of the regularization path: -log of the ridge."""
 
-RADII = (20.0, 30.0, 50.0, 80.0, 130.0, 200.0, 320.0)
+RADII = (20.0, 35.0, 60.0, 105.0, 185.0, 320.0)
 """Of the spheres on which other losses are minimised."""
 
 TIMES = np.concatenate([[0.0], np.geomspace(1, 1e6, 25)])
@@ -219,7 +227,7 @@ def follow_spheres(
     ready, skipped = usable(small(datasets), lambda d: d.acyclic and d.margin.status == "solved")
     if not ready:
         return Evidence((), skipped=skipped)
-    head = "embedding" if all(theory.linear_head(d) is d.E for d in ready) else "identity"
+    head = "embedding" if all(linear_head(d) is d.E for d in ready) else "identity"
     trainings = {
         "linear": Training(loss=LINEAR, head=head),
         "squared": Training(loss="squared", head=head),
@@ -247,14 +255,14 @@ def compare_directions(
 
 def _compare(dataset: Dataset) -> dict[str, list[float]]:
     """What Eqs. (6) to (9) speak of, for several W' and radii."""
-    head = theory.linear_head(dataset)
-    gaps = theory.score_gaps(dataset, head)
+    head = linear_head(dataset)
+    gaps = score_gaps(head @ dataset.E.T)
     n, T = dataset.data.total, dataset.data.longest_input
     rows = []
     for number in range(DIRECTIONS):
-        other = theory.other_direction(dataset, number, dataset.free_basis)
-        margin, sample = theory.worst_margin(dataset, other)
-        start = theory.theorem_1_radius(1 - margin, n, T, (1.0, 1.0), gaps)
+        other = other_direction(dataset, number, dataset.free_basis)
+        margin, sample = worst_margin(dataset, other)
+        start = theorem_1_radius(1 - margin, n, T, (1.0, 1.0), gaps)
         for R in (1.0, 5.0, 20.0, 80.0, 1.01 * start):
             best = R * dataset.target
             rows.append(
@@ -262,10 +270,10 @@ def _compare(dataset: Dataset) -> dict[str, list[float]]:
                     "radius": R,
                     "threshold": start,
                     "margin": margin,
-                    "odds_other": theory.log_odds_outside(dataset, R * other)[sample],
-                    "odds_best": theory.log_odds_outside(dataset, best).max(),
-                    "excess_other": theory.log_linear_excess(dataset, head, R * other),
-                    "excess_best": theory.log_linear_excess(dataset, head, best),
+                    "odds_other": log_odds_outside(dataset, R * other)[sample],
+                    "odds_best": log_odds_outside(dataset, best).max(),
+                    "excess_other": log_linear_excess(dataset, head, R * other),
+                    "excess_best": log_linear_excess(dataset, head, best),
                 }
             )
     columns = {name: [row[name] for row in rows] for name in rows[0]}
@@ -288,9 +296,9 @@ def _iterate(dataset: Dataset, training: Training) -> dict[str, np.ndarray]:
     eta = 1 / constants[rate] if isinstance(rate, str) else float(rate)
     start = dataset.initial_weights
     W = np.zeros_like(dataset.target) if start is None else start
-    points = [theory.At(dataset, W)]
+    points = [At(dataset, W)]
     for _ in range(training.steps):
-        points.append(theory.At(dataset, points[-1].weights - eta * points[-1].gradient()))
+        points.append(At(dataset, points[-1].weights - eta * points[-1].gradient()))
     flat = np.array([point.weights.ravel() for point in points])
     free = flat - (flat @ dataset.tied_basis.T) @ dataset.tied_basis
     size, moved = np.linalg.norm(free, axis=1), np.diff(free, axis=0)

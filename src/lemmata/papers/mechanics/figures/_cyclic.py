@@ -120,14 +120,14 @@ def _caption(run: Evidence[Dataset], numbers: dict[str, Any]) -> str:
     before = numbers["midway distance at half the steps, median"]
     share = numbers["growth of ||W|| outside the ties over length of the steps, last half"]
     return (
-        f"Normalized descent (η = {number(float(run.rate[0, 0]))}, {run.records[-1]} steps, log loss) "
-        f"on {trials} random cyclic datasets, all counted. (a) The correlation with the exact W^mm "
-        f"ends at {number(correlation['mean'])} on average (sd {number(correlation['sd'], 2)}, "
-        f"smallest {number(correlation['smallest'])}); the paper reports 0.987. It stays below 1 "
-        "because fixed normalized steps are spent inside the ties: over the last half of them the "
-        f"norm outside grows by {number(100 * share['median'], 2)} % of their length (median), and "
-        "in the long run like ln t only. (b) The distance of the part inside the ties to the exact "
-        "W^cyc ends at "
+        f"Normalized descent (η = {number(float(run.rate[0, 0]))}, {run.records[-1]} steps, log "
+        f"loss) on {trials} random cyclic datasets, all counted. (a) The correlation with the "
+        f"exact W^mm ends at {number(correlation['mean'])} on average (sd "
+        f"{number(correlation['sd'], 2)}, smallest {number(correlation['smallest'])}); the "
+        "paper reports 0.987. It stays below 1 because fixed normalized steps are spent inside the "
+        "ties: over the last half of them the norm outside grows by "
+        f"{number(100 * share['median'], 2)} % of their length (median), and in the long run like "
+        "ln t only. (b) The distance of the part inside the ties to the exact W^cyc ends at "
         f"{number(distance['mean'], 2)} on average (median {number(distance['median'], 3)}, "
         f"largest {number(distance['largest'], 2)}, below 0.01 in "
         f"{of(numbers['trials below 0.01'], trials)}); the paper reports less than 0.01. It does "

@@ -43,7 +43,7 @@ def _caption(found: Evidence[Followed], ours: dict[str, Any], literal: dict[str,
     trials = len(found)
     wide, near, _ = ours["correlation at the end"]
     far, own, better = ours["distance at the end"]
-    chosen, other = ours["selection"], literal.selection
+    chosen, other = ours["selection"], literal["selection"]
     written = literal["correlation at the end"][1]
     return (
         f"Squared loss with the head C = E on {trials} random cyclic datasets, all counted: "

@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.margin import pair_rows
+from lemmata.papers.mechanics.experiments._points import At, generator_for, project
 from lemmata.papers.mechanics.setting import Dataset
-from lemmata.papers.mechanics.theory._points import At, generator_for, project
 from lemmata.training import PathPoint, Risk, regularization_path
 
 Matrix = Float[np.ndarray, "dimension dimension"]
