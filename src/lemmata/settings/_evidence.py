@@ -71,6 +71,12 @@ class Evidence(Generic[CaseT]):
         """The name of each case."""
         return [case.name for case in self.cases]
 
+    @property
+    def records(self) -> Num[np.ndarray, "records"]:
+        """The steps, where something was followed."""
+        assert self.steps is not None, "nothing was followed"
+        return self.steps
+
     def select(self, indices: Sequence[int]) -> "Evidence[CaseT]":
         """The evidence of these cases alone."""
         rows = list(indices)

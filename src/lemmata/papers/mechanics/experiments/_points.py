@@ -1,4 +1,4 @@
-"""Random weights to evaluate statements at, and what the statements speak of there."""
+"""Weights to evaluate statements at, and what the statements speak of there."""
 
 from dataclasses import dataclass
 from zlib import crc32
@@ -7,8 +7,12 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from lemmata.papers.mechanics.setting import Dataset
+from lemmata.training import Risk
 
 Matrix = Float[np.ndarray, "dimension dimension"]
+Basis = Float[np.ndarray, "rank variables"]
+
+EPS = float(np.finfo(float).eps)
 
 POINTS = 12
 SCALES = (0.3, 1.0, 3.0, 10.0)
@@ -35,9 +39,13 @@ class At:
 
     @property
     def logits(self) -> Float[np.ndarray, "cells"]:
-        E, cells = self.dataset.E, list(self.dataset.cells)
-        tokens, queries = [t for t, _ in cells], [q for _, q in cells]
-        return np.einsum("cd,de,ce->c", E[tokens], self.weights, E[queries])
+        return _logits(self.dataset, self.dataset.E, self.weights)
+
+    @property
+    def rounding(self) -> float:
+        """The relative rounding error of attention, which is the absolute one of the logits."""
+        size = _logits(self.dataset, np.abs(self.dataset.E), np.abs(self.weights))
+        return 64 * EPS * (1 + float(size.max(initial=0.0)))
 
     @property
     def masses(self) -> Float[np.ndarray, "entries"]:
@@ -56,9 +64,24 @@ class At:
         risk = self.dataset.risk
         return pull_back(self.dataset, risk.gradient(self.masses, counted))
 
-    def hessian(self, basis: Float[np.ndarray, "rank variables"]) -> np.ndarray:
-        """The Hessian of the risk in the coordinates of a basis."""
-        return self.dataset.risk.hessian(self.masses, self.dataset.design(basis))
+    def curvature_roots(self, basis: Basis, risk: Risk | None = None) -> np.ndarray:
+        """Square roots of the eigenvalues of the Hessian along a basis, the largest first.
+
+        The Hessian is the covariance of the tokens under attention. Singular values of its square
+        root tell a small curvature from none where eigenvalues would have drowned it in rounding.
+        """
+        risk = self.dataset.risk if risk is None else risk
+        masses = np.exp(risk.log_masses(self.logits))
+        rows = self.dataset.design(basis)[risk.cell]
+        mean = np.add.reduceat(masses[:, None] * rows, risk.start)
+        root = np.sqrt(masses * risk.weight[risk.sample])
+        return np.linalg.svd(root[:, None] * (rows - mean[risk.sample]), compute_uv=False)
+
+
+def _logits(dataset: Dataset, E: np.ndarray, weights: Matrix) -> Float[np.ndarray, "cells"]:
+    cells = list(dataset.cells)
+    tokens, queries = [t for t, _ in cells], [q for _, q in cells]
+    return np.einsum("cd,de,ce->c", E[tokens], weights, E[queries])
 
 
 def pull_back(dataset: Dataset, cells: Float[np.ndarray, "cells"]) -> Matrix:
@@ -68,7 +91,7 @@ def pull_back(dataset: Dataset, cells: Float[np.ndarray, "cells"]) -> Matrix:
     return np.einsum("c,cd,ce->de", cells, E[tokens], E[queries])
 
 
-def project(basis: Float[np.ndarray, "rank variables"], weights: Matrix) -> Matrix:
+def project(basis: Basis, weights: Matrix) -> Matrix:
     """The part of W in the span of the basis."""
     return ((basis @ weights.ravel()) @ basis).reshape(weights.shape)
 

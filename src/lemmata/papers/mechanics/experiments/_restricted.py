@@ -1,4 +1,4 @@
-"""Quantities of the proofs in Appendix B, in the log domain."""
+"""Quantities of the proofs in Appendix B: excess risks, directions and restricted paths."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.margin import pair_rows
-from lemmata.papers.mechanics._points import At, generator_for, project
+from lemmata.papers.mechanics.experiments._points import At, generator_for, project
 from lemmata.papers.mechanics.setting import Dataset
 from lemmata.training import PathPoint, Risk, regularization_path
 

@@ -90,22 +90,28 @@ def two_decay_rates_excess(w: Direction) -> float:
     return float(np.logaddexp.reduce(terms) - np.log(3))
 
 
-def sphere_minimum(
-    log_excess: Callable[[Direction], float], radius: float, starts: Sequence[Direction]
-) -> Direction:
-    """The unit direction that minimises the risk on a sphere, best of several starts."""
+def sphere_cosines(
+    dataset: Dataset,
+    log_excess: Callable[[Direction], float],
+    radii: Sequence[float] | Float[np.ndarray, "radii"],
+) -> Float[np.ndarray, "radii"]:
+    """The cosine with W^mm of the minimiser of the risk on each sphere.
 
-    def objective(z: np.ndarray) -> float:
-        return log_excess(radius * z / np.linalg.norm(z))
+    All samples share their last token, so that W is one column. The first sphere is searched from
+    several starts around W^mm, each later one from where the one before ended.
+    """
+    goal = dataset.target[:, dataset.data.samples[0].query]
+    goal = goal / np.linalg.norm(goal)
+    starts = goal + np.random.default_rng(0).standard_normal((4, len(goal))) / 2
+    cosines = []
+    for radius in radii:
 
-    tries = [
-        minimize(
-            objective,
-            start,
-            method="Nelder-Mead",
-            options={"xatol": 1e-10, "fatol": 1e-10, "maxiter": 20_000, "maxfev": 20_000},
-        )
-        for start in starts
-    ]
-    best = min(tries, key=lambda result: result.fun)
-    return best.x / np.linalg.norm(best.x)
+        def objective(z: np.ndarray, radius: float = float(radius)) -> float:
+            return log_excess(radius * z / np.linalg.norm(z))
+
+        limits = {"xatol": 1e-10, "fatol": 1e-10, "maxiter": 20_000, "maxfev": 20_000}
+        tries = [minimize(objective, z, method="Nelder-Mead", options=limits) for z in starts]
+        best = min(tries, key=lambda result: result.fun).x
+        starts = (best / np.linalg.norm(best))[None]
+        cosines.append(float(starts[0] @ goal))
+    return np.array(cosines)
