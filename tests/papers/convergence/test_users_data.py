@@ -1,8 +1,10 @@
 """The setting as users meet it: reading, drawing, analysing, training, and what is refused."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
+import jaxtyping
 import numpy as np
 import pytest
 
@@ -18,6 +20,14 @@ from lemmata.papers.convergence.setting import (
 from lemmata.tokens import Role
 
 EXAMPLE = "S V O P\nV O P\nO P P\nP S V\n"
+
+
+@pytest.fixture
+def unchecked() -> Iterator[None]:
+    """Without the checks of types that tests add: a user meets our own words."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 def write(folder: Path, name: str, content: str | dict) -> Path:
@@ -71,16 +81,16 @@ def test_counts_and_log_frequencies_are_written():
             lambda: Dataset.from_samples("x", ["a"], ["b"], log_frequencies=[0, 0]),
             "2 log frequencies for 1 distinct",
         ),
-        (lambda: TwoStage(rule="adam"), r"unknown rule 'adam'; \(known: ngd, gd\)"),  # pyright: ignore
-        (lambda: TwoStage(rate="papre"), r"did you mean 'paper'\?"),  # pyright: ignore
-        (lambda: TwoStage(stage1_rate="x"), "known: a number, paper, largest"),  # pyright: ignore
-        (lambda: TwoStage(record="evry"), "known: every, log"),  # pyright: ignore
-        (lambda: Joint(rate="papre"), r"did you mean 'paper'\?"),  # pyright: ignore
+        (lambda: TwoStage(rule="adam"), r"unknown rule 'adam'; \(known: ngd, gd\)"),
+        (lambda: TwoStage(rate="papre"), r"did you mean 'paper'\?"),
+        (lambda: TwoStage(stage1_rate="x"), "known: a number, paper, largest"),
+        (lambda: TwoStage(record="evry"), "known: every, log"),
+        (lambda: Joint(rate="papre"), r"did you mean 'paper'\?"),
         (lambda: Joint(steps=-1), "must not be negative"),
         (lambda: SETTING.hypothesis("realisable"), r"did you mean 'realizable'\?"),
     ],
 )
-@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("unchecked")
 def test_what_cannot_be_is_refused_in_words(make, message: str):
     with pytest.raises(InputError, match=message):
         make()
@@ -101,6 +111,7 @@ def test_what_cannot_be_is_refused_in_words(make, message: str):
     ],
     ids=str,
 )
+@pytest.mark.usefixtures("unchecked")
 def test_options_that_do_not_fit_are_refused_before_training(options: dict, message: str):
     with pytest.raises(InputError, match=message):
         SETTING.train([example_1()], options)

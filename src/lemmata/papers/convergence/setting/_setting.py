@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Float
 
 from lemmata.margin import Status
 from lemmata.papers.convergence.setting._analysis import ConvergenceAnalysis
@@ -171,7 +172,9 @@ def _predictions(
     return tuple(predictions)
 
 
-def _fill(rows: Grid, ready: Sequence[int], total: int) -> Grid:
+def _fill(
+    rows: Float[np.ndarray, "trained records"], ready: Sequence[int], total: int
+) -> Float[np.ndarray, "instances records"]:
     """One row an instance; NaN for those that were not trained."""
     grid = np.full((total, rows.shape[1]), np.nan)
     grid[list(ready)] = rows
