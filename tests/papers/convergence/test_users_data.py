@@ -216,3 +216,9 @@ def test_joint_training_records_both_layers():
     np.testing.assert_array_equal(run.norm, direct.series["norm"][:, [3, 7]])
     assert "smallest_weight" not in run.names
     assert "together: 12 steps of size 0.2/sqrt(|V|)" in run.rule
+
+
+def test_the_page_names_every_hypothesis_option_and_column():
+    page = (Path(__file__).parents[3] / "docs" / "convergence.md").read_text()
+    known = (*SETTING.hypotheses, *SETTING.options, *SETTING.columns)
+    assert [each.name for each in known if f"| `{each.name}` |" not in page] == []
