@@ -1,6 +1,7 @@
 """What is trained: datasets, their generators, the two-stage algorithm; and the setting itself."""
 
 from lemmata.papers.convergence.setting._analysis import ConvergenceAnalysis as ConvergenceAnalysis
+from lemmata.papers.convergence.setting._batch import Batch as Batch
 from lemmata.papers.convergence.setting._before import TrainingRequest as TrainingRequest
 from lemmata.papers.convergence.setting._before import analyze as analyze
 from lemmata.papers.convergence.setting._before import describe as describe
