@@ -1,6 +1,7 @@
 """Token files: what is read, and what every broken file is told."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -219,3 +220,42 @@ def test_missing_file_and_folder_are_named(tmp_path, prefixes):
     for name, reason in (("none.txt", "No such file"), ("folder.txt", "directory")):
         with pytest.raises(InputError, match=f"{name}: .*{reason}"):
             read_instances(tmp_path / name, prefixes=prefixes)
+
+
+def test_counts_in_json_lines_and_json(tmp_path: Path) -> None:
+    lines = tmp_path / "a.jsonl"
+    lines.write_text('{"sequence": ["a", "b"], "label": "a", "count": 1000}\n'
+                     '{"sequence": ["b", "a"], "label": "b"}\n'
+                     '{"sequence": ["a", "b"], "label": "a", "count": 2}\n')  # fmt: skip
+    (instance,) = read_instances(lines, prefixes=False)
+    assert [sample.count for sample in instance.data.samples] == [1002, 1]
+    whole = tmp_path / "a.json"
+    whole.write_text(
+        '{"name": "mine", "sequences": [["a", "b"], ["b"]], "labels": ["a", "b"], "counts": [3, 1]}'
+    )
+    (instance,) = read_instances(whole, prefixes=False)
+    assert [sample.count for sample in instance.data.samples] == [3, 1]
+    assert instance.data.frequencies.tolist() == [0.75, 0.25]
+    assert instance.name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.jsonl", '{"sequence": ["a"], "label": "a", "cuont": 3}', "did you mean 'count'"),
+        ("a.jsonl", '{"sequence": ["a"], "label": "a", "count": 0}', "from 1 to"),
+        ("a.jsonl", '{"sequence": ["a"], "label": "a", "count": 1.5}', "whole number"),
+        ("a.jsonl", '{"sequence": ["a"], "label": "a", "count": true}', "whole number"),
+        ("a.json", '{"sequences": [["a"]], "labels": ["a"], "count": [1]}', "'counts'"),
+        ("a.json", '{"sequences": [["a"]], "labels": ["a"], "counts": [1, 2]}', "one number a"),
+        ("a.json", '{"sequences": [["a"]], "labels": ["a"], "counts": 2}', "one number a"),
+        ("a.json", '{"sequences": [["a"]], "labels": ["a"], "name": 3}', "name must be"),
+        ("a.json", '{"instances": [], "seed": 1}', "unknown key 'seed'"),
+    ],
+)
+def test_unknown_keys_and_bad_counts_are_refused(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_instances(tmp_path / name, prefixes=False)
