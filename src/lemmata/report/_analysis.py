@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lemmata._files import write_whole
-from lemmata.report._html import Markup, element
+from lemmata._html import Markup, element
 from lemmata.report._limits import limits, statements
 from lemmata.report._order import Order
 from lemmata.report._orders_page import order_section, orders_table

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lemmata._html import Markup, element, join
 from lemmata.drawing import number
-from lemmata.report._html import Markup, element, join
 from lemmata.report._pieces import MOST_ROWS, chip, clean, count, facts, folded, table
 
 MOST_PROBLEMS = 50

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from lemmata.report._html import Markup, element, join
+from lemmata._html import Markup, element, join
 from lemmata.report._order import Component, Order
 from lemmata.report._page import inline_svg
 from lemmata.report._pieces import (

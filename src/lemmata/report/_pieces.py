@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from lemmata._html import Markup, element, join
 from lemmata.drawing import legible, number
-from lemmata.report._html import Markup, element, join
 
 Token = str | int
 

@@ -19,12 +19,14 @@ from lemmata.attention import (
 )
 from lemmata.papers.convergence.setting._batch import Batch
 from lemmata.papers.convergence.setting._dataset import Dataset
-from lemmata.papers.convergence.setting._probes import ValueProbe
-from lemmata.training import (
+from lemmata.papers.convergence.setting._dynamics import (
     AttentionTraining,
     CollocationTraining,
     JointState,
     JointTraining,
+)
+from lemmata.papers.convergence.setting._probes import ValueProbe
+from lemmata.training import (
     Recording,
     Rule,
     Store,

@@ -1,13 +1,24 @@
 """Single steps of every dynamics: plain descent, joint training, general embeddings."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from jaxtyping import Array
 from mpmath import mp, mpf
 from oracles import textbook
 from oracles.golden import GOLDEN, cases
 
+from lemmata.attention import CellCoordinates, ValueCoordinates, pack, value_margins
 from lemmata.papers.convergence.setting import Dataset, Joint, TwoStage, TwoStageRun, example_1
+from lemmata.papers.convergence.setting._dynamics import (
+    AbstractProbe,
+    AttentionTraining,
+    CollocationTraining,
+    JointTraining,
+)
 from lemmata.tokens import random_orthonormal_embeddings
+from lemmata.training import Measurements
 
 EMBEDDINGS = np.random.default_rng(0).standard_normal((4, 3))
 START = np.random.default_rng(1).standard_normal((3, 3))
@@ -104,6 +115,82 @@ def test_plain_descent_moves_by_the_gradient():
             weights = textbook.descend(weights, gradient, 0.3, mpf(1))
         np.testing.assert_allclose(found.value_logits(0), textbook.to_array(values, K), atol=1e-15)
         np.testing.assert_allclose(found.key_query(0), textbook.to_array(weights, K), atol=1e-16)
+
+
+class Both(AbstractProbe):
+    """The logits that a probe is given, now and after the next step."""
+
+    def __call__(self, logits: Array, next_logits: Array) -> Measurements:
+        return {"now": logits, "next": next_logits}
+
+
+def test_a_probe_sees_the_logits_before_and_after_a_step_of_stage_1():
+    W = np.random.default_rng(6).standard_normal((3, 4))
+    training = CollocationTraining(
+        start=jnp.asarray(W),
+        following=jnp.array([1, 2, 3, 0]),
+        vocabulary=jnp.ones(4, dtype=bool),
+        target=jnp.ones((3, 4)),
+        rate=jnp.array(0.2),
+        coordinates=ValueCoordinates(jnp.asarray(EMBEDDINGS)),
+        probe=Both(),
+        rule="gd",
+    )
+
+    def loss(W: np.ndarray) -> mpf:
+        return textbook.collocation(bilinear(EMBEDDINGS, W, np.eye(4)), [1, 2, 3, 0])[0]
+
+    after = W - 0.2 * textbook.finite_differences(loss, W).astype(float)
+    found = training.measure(training.init())
+    np.testing.assert_allclose(found["now"], EMBEDDINGS @ W, rtol=1e-12)
+    np.testing.assert_allclose(found["next"], EMBEDDINGS @ after, rtol=1e-12)
+
+
+def test_a_probe_sees_the_logits_before_and_after_a_step_of_stage_2():
+    data = example_1().data
+    inputs = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), pack([data]))
+    token, query = EMBEDDINGS[inputs.cell_token], EMBEDDINGS[inputs.cell_query]
+    values = np.random.default_rng(7).standard_normal((4, 4))
+    training = AttentionTraining(
+        start=jnp.asarray(START),
+        inputs=inputs,
+        margins=value_margins(inputs, jnp.asarray(values)),
+        target=jnp.ones((3, 3)),
+        rate=jnp.array(0.2),
+        coordinates=CellCoordinates(jnp.asarray(token), jnp.asarray(query)),
+        probe=Both(),
+        rule="gd",
+    )
+
+    def loss(W: np.ndarray) -> mpf:
+        logits = bilinear(EMBEDDINGS, W, EMBEDDINGS)
+        return textbook.log_loss(data, textbook.as_table(values), logits)
+
+    after = START - 0.2 * textbook.finite_differences(loss, START).astype(float)
+    found = training.measure(training.init())
+    for name, W in (("now", START), ("next", after)):
+        np.testing.assert_allclose(found[name], np.sum(token @ W * query, axis=1), rtol=1e-11)
+
+
+def test_joint_training_compares_either_layer_with_its_own_target():
+    data = example_1().data
+    inputs = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), pack([data]))
+    values, star = np.random.default_rng(4).standard_normal((2, 4, 4))
+    weights, direction = np.random.default_rng(5).standard_normal((2, len(inputs.cell_token)))
+    training = JointTraining(
+        start_values=jnp.asarray(values),
+        start_weights=jnp.asarray(weights),
+        inputs=inputs,
+        target_values=jnp.asarray(star),
+        target_weights=jnp.asarray(direction),
+        rate=jnp.array(0.1),
+    )
+    found = training.measure(training.init())
+    for prefix, a, b in (("value_", values, star), ("", weights, direction)):
+        cosine = np.sum(a * b) / np.linalg.norm(a) / np.linalg.norm(b)
+        gap = float(found[f"{prefix}one_minus_correlation"])
+        assert gap == pytest.approx(1 - cosine, rel=1e-12)
+        assert float(found[f"{prefix}norm"]) == pytest.approx(np.linalg.norm(a), rel=1e-14)
 
 
 def test_joint_training_against_the_textbook():

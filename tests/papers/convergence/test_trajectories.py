@@ -10,8 +10,9 @@ from oracles import textbook
 from oracles.golden import GOLDEN, cases
 
 from lemmata.papers.convergence.setting import Dataset, TwoStage, TwoStageRun
+from lemmata.papers.convergence.setting._dynamics import CollocationTraining
 from lemmata.tokens import TokenData
-from lemmata.training import CollocationTraining, run
+from lemmata.training import run
 
 SMALL = ["example1", "lemma7_witness", "random_K6"]
 LATE = ["drop_injectivity_k3_m2", "drop_injectivity_k2_m3", "drop_prefix_closure"]
@@ -220,7 +221,7 @@ def test_optimal_weight_can_fall_without_assumption_3():
     member = Dataset("weights", TokenData.from_samples(rows))
     for steps in (1, 10, 22, 23, 24, 29):
         found = TwoStage(rate=facts["eta"], steps=steps, record="log").run([member])
-        weight = found.attention(0, member.encode("abbc"))[0]
+        weight = found.attention(0, member.encode(list("abbc")))[0]
         assert weight == pytest.approx(facts["phi_optimal_of_abbc"][steps], rel=1e-9)
 
 

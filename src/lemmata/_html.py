@@ -1,5 +1,6 @@
 """HTML that cannot be injected: whatever is not markup by construction is escaped."""
 
+from collections.abc import Sequence
 from html import escape
 
 _VOID = frozenset({"input", "meta"})
@@ -42,4 +43,15 @@ def join(*children: object) -> Markup:
             for child in children
             if child is not None
         )
+    )
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]], caption: str = "") -> Markup:
+    """A small table, as notebooks show it."""
+    cells = [element("tr", *[element("td", cell) for cell in row]) for row in rows]
+    return element(
+        "table",
+        element("caption", caption, style="text-align:left") if caption else None,
+        element("thead", element("tr", *[element("th", name) for name in head])),
+        element("tbody", *cells),
     )
