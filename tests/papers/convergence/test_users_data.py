@@ -56,7 +56,7 @@ def test_what_is_written_is_read_back(tmp_path: Path):
     assert [dataset.document() for dataset in back] == documents
 
 
-def test_counts_and_log_frequencies_are_written():
+def test_counts_and_log_frequencies_are_written(tmp_path: Path):
     counted = Dataset.from_sentences("m", {"a b a": 1000, "b a b": 1})
     assert counted.document() == {
         "sequences": [["a"], ["a", "b"], ["b"], ["b", "a"]],
@@ -66,9 +66,30 @@ def test_counts_and_log_frequencies_are_written():
     np.testing.assert_allclose(counted.frequencies, np.array([1000, 1000, 1, 1]) / 2002)
     again = Dataset.from_samples("m", *counted.document().values())
     assert again.document() == counted.document()
+    (read,) = SETTING.read(write(tmp_path, "counts.json", counted.document()))
+    assert read.document() == counted.document()
     skewed = Dataset.from_samples("s", ["a", "b"], ["b", "a"], log_frequencies=[-1e9, 0.0])
     assert skewed.document()["log_frequencies"] == [-1e9, 0.0]
     np.testing.assert_array_equal(skewed.frequencies, [0.0, 1.0])
+    (read,) = SETTING.read(write(tmp_path, "skewed.json", skewed.document() | {"name": "mine"}))
+    assert read.document() == skewed.document()
+    assert read.name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"log_frequencies": [0.0]}, "one number a sequence"),
+        ({"log_frequencies": [0.0, "x"]}, "one number a sequence"),
+        ({"log_frequencies": [0.0, 0.0], "counts": [1, 1]}, "not both"),
+        ({"log_frequencies": [0.0, 0.0], "sequences": [["a"], ["a"]]}, "only once"),
+    ],
+    ids=str,
+)
+def test_log_frequencies_that_cannot_be(tmp_path: Path, more: dict, message: str):
+    document = {"sequences": [["a"], ["b"]], "labels": ["b", "b"]} | more
+    with pytest.raises(InputError, match=message):
+        SETTING.read(write(tmp_path, "data.json", document))
 
 
 @pytest.mark.parametrize(

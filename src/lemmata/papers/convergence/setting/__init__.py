@@ -2,11 +2,6 @@
 
 from lemmata.papers.convergence.setting._analysis import ConvergenceAnalysis as ConvergenceAnalysis
 from lemmata.papers.convergence.setting._batch import Batch as Batch
-from lemmata.papers.convergence.setting._before import TrainingRequest as TrainingRequest
-from lemmata.papers.convergence.setting._before import analyze as analyze
-from lemmata.papers.convergence.setting._before import describe as describe
-from lemmata.papers.convergence.setting._before import read as read
-from lemmata.papers.convergence.setting._before import train as train
 from lemmata.papers.convergence.setting._dataset import Dataset as Dataset
 from lemmata.papers.convergence.setting._dataset import example_1 as example_1
 from lemmata.papers.convergence.setting._generators import Generator as Generator

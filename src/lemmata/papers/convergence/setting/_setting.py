@@ -59,10 +59,10 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
 
     def read(self, file: Path, embeddings: Path | None = None) -> list[Dataset]:
         """A text sentence contributes all of its prefixes."""
-        instances = read_token_files(file, embeddings, prefixes=True)
+        instances = read_token_files(file, embeddings, prefixes=True, log_frequencies=True)
         many = len(instances) > 1
         return [
-            Dataset.from_instance(f"instance {i}" if many else "data", instance)
+            Dataset.from_instance(instance.name or (f"instance {i}" if many else "data"), instance)
             for i, instance in enumerate(instances)
         ]
 
