@@ -68,7 +68,8 @@ def _table(home: AbstractSetting[Any], run: Run, i: int) -> Table:
     columns |= {
         column.title: run.evidence.columns[column.name][i]
         for column in home.columns
-        if column.name in run.evidence.columns
+        if column.title
+        and column.name in run.evidence.columns
         and not np.isnan(run.evidence.columns[column.name][i]).all()
     }
     extras = run.extras[i] if run.extras else {}

@@ -1,8 +1,10 @@
 """The setting as users meet it: reading, drawing, analysing, training, and what is refused."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
+import jaxtyping
 import numpy as np
 import pytest
 
@@ -18,6 +20,14 @@ from lemmata.papers.convergence.setting import (
 from lemmata.tokens import Role
 
 EXAMPLE = "S V O P\nV O P\nO P P\nP S V\n"
+
+
+@pytest.fixture
+def unchecked() -> Iterator[None]:
+    """Without the checks of types that tests add: a user meets our own words."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 def write(folder: Path, name: str, content: str | dict) -> Path:
@@ -46,7 +56,7 @@ def test_what_is_written_is_read_back(tmp_path: Path):
     assert [dataset.document() for dataset in back] == documents
 
 
-def test_counts_and_log_frequencies_are_written():
+def test_counts_and_log_frequencies_are_written(tmp_path: Path):
     counted = Dataset.from_sentences("m", {"a b a": 1000, "b a b": 1})
     assert counted.document() == {
         "sequences": [["a"], ["a", "b"], ["b"], ["b", "a"]],
@@ -56,9 +66,30 @@ def test_counts_and_log_frequencies_are_written():
     np.testing.assert_allclose(counted.frequencies, np.array([1000, 1000, 1, 1]) / 2002)
     again = Dataset.from_samples("m", *counted.document().values())
     assert again.document() == counted.document()
+    (read,) = SETTING.read(write(tmp_path, "counts.json", counted.document()))
+    assert read.document() == counted.document()
     skewed = Dataset.from_samples("s", ["a", "b"], ["b", "a"], log_frequencies=[-1e9, 0.0])
     assert skewed.document()["log_frequencies"] == [-1e9, 0.0]
     np.testing.assert_array_equal(skewed.frequencies, [0.0, 1.0])
+    (read,) = SETTING.read(write(tmp_path, "skewed.json", skewed.document() | {"name": "mine"}))
+    assert read.document() == skewed.document()
+    assert read.name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"log_frequencies": [0.0]}, "one number a sequence"),
+        ({"log_frequencies": [0.0, "x"]}, "one number a sequence"),
+        ({"log_frequencies": [0.0, 0.0], "counts": [1, 1]}, "not both"),
+        ({"log_frequencies": [0.0, 0.0], "sequences": [["a"], ["a"]]}, "only once"),
+    ],
+    ids=str,
+)
+def test_log_frequencies_that_cannot_be(tmp_path: Path, more: dict, message: str):
+    document = {"sequences": [["a"], ["b"]], "labels": ["b", "b"]} | more
+    with pytest.raises(InputError, match=message):
+        SETTING.read(write(tmp_path, "data.json", document))
 
 
 @pytest.mark.parametrize(
@@ -71,16 +102,16 @@ def test_counts_and_log_frequencies_are_written():
             lambda: Dataset.from_samples("x", ["a"], ["b"], log_frequencies=[0, 0]),
             "2 log frequencies for 1 distinct",
         ),
-        (lambda: TwoStage(rule="adam"), r"unknown rule 'adam'; \(known: ngd, gd\)"),  # pyright: ignore
-        (lambda: TwoStage(rate="papre"), r"did you mean 'paper'\?"),  # pyright: ignore
-        (lambda: TwoStage(stage1_rate="x"), "known: a number, paper, largest"),  # pyright: ignore
-        (lambda: TwoStage(record="evry"), "known: every, log"),  # pyright: ignore
-        (lambda: Joint(rate="papre"), r"did you mean 'paper'\?"),  # pyright: ignore
+        (lambda: TwoStage(rule="adam"), r"unknown rule 'adam'; \(known: ngd, gd\)"),
+        (lambda: TwoStage(rate="papre"), r"did you mean 'paper'\?"),
+        (lambda: TwoStage(stage1_rate="x"), "known: a number, paper, largest"),
+        (lambda: TwoStage(record="evry"), "known: every, log"),
+        (lambda: Joint(rate="papre"), r"did you mean 'paper'\?"),
         (lambda: Joint(steps=-1), "must not be negative"),
         (lambda: SETTING.hypothesis("realisable"), r"did you mean 'realizable'\?"),
     ],
 )
-@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("unchecked")
 def test_what_cannot_be_is_refused_in_words(make, message: str):
     with pytest.raises(InputError, match=message):
         make()
@@ -101,6 +132,7 @@ def test_what_cannot_be_is_refused_in_words(make, message: str):
     ],
     ids=str,
 )
+@pytest.mark.usefixtures("unchecked")
 def test_options_that_do_not_fit_are_refused_before_training(options: dict, message: str):
     with pytest.raises(InputError, match=message):
         SETTING.train([example_1()], options)
@@ -205,3 +237,9 @@ def test_joint_training_records_both_layers():
     np.testing.assert_array_equal(run.norm, direct.series["norm"][:, [3, 7]])
     assert "smallest_weight" not in run.names
     assert "together: 12 steps of size 0.2/sqrt(|V|)" in run.rule
+
+
+def test_the_page_names_every_hypothesis_option_and_column():
+    page = (Path(__file__).parents[3] / "docs" / "convergence.md").read_text()
+    known = (*SETTING.hypotheses, *SETTING.options, *SETTING.columns)
+    assert [each.name for each in known if f"| `{each.name}` |" not in page] == []

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from lemmata.claims import Bench, Experiment
 from lemmata.papers.convergence import theory
 from lemmata.papers.convergence.experiments._instances import Part
 from lemmata.papers.convergence.setting import Dataset, JointRun, TwoStage, TwoStageRun
-from lemmata.settings import Evidence, Grid, as_rows
+from lemmata.settings import Evidence, as_rows
 from lemmata.tokens import Problem, Role
 
 MOST_STEPS = 20_000
@@ -123,7 +124,9 @@ def _steps(evidence: Evidence[Any]) -> np.ndarray:
     return evidence.steps
 
 
-def _spread(evidence: Evidence[Any], grid: Grid, steps: np.ndarray) -> Grid:
+def _spread(
+    evidence: Evidence[Any], grid: Float[np.ndarray, "rows _"], steps: np.ndarray
+) -> Float[np.ndarray, "rows _"]:
     """The grid on more steps, unknown where nothing was recorded."""
     wide = np.full((len(grid), len(steps)), np.nan)
     wide[:, np.isin(steps, _steps(evidence))] = grid

@@ -6,7 +6,7 @@ evaluated as they stand, and the log-domain gradients of the package stand besid
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -14,9 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.attention import attention_gradient, collocation_gradient, pack, value_margins
+from lemmata.attention import attention_gradient, collocation_gradient, value_margins
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.convergence.setting import Dataset
+from lemmata.papers.convergence.setting import Batch, Dataset
 from lemmata.settings import Evidence
 
 SCALES = (0.3, 1.0, 10.0, 100.0)
@@ -207,32 +207,20 @@ def _implemented(
     datasets: Sequence[Dataset], points: Sequence[Sequence[Point]]
 ) -> dict[str, Float[np.ndarray, "datasets points"]]:
     """The log-domain gradients of the package at the same points."""
-    inputs = pack([d.data for d in datasets])
-    K = inputs.vocabulary.shape[1]
-    B, P = len(datasets), len(points[0])
-    values, equal, weights = np.zeros((3, B, P, K, K))
-    target_ov, target_kq = np.zeros((2, B, K, K))
-    following = np.zeros((B, K), dtype=np.int64)
-    optimal = np.zeros(inputs.tokens.shape, dtype=bool)
-    for i, d in enumerate(datasets):
-        following[i, : d.K] = [d.collocation.following[x] for x in range(d.K)]
-        assert d.value_margin.weights is not None
-        assert d.attention_margin.weights is not None
-        target_ov[i, : d.K, : d.K] = d.value_margin.weights.T
-        target_kq[i, : d.K, : d.K] = d.attention_margin.weights
-        for n, sample in enumerate(d.data.samples):
-            for s, token in enumerate(sorted(set(sample.tokens))):
-                optimal[i, n, s] = token in d.orders.selected(sample)
-        for p in range(P):
-            values[i, p, : d.K, : d.K] = points[i][p].values
-            equal[i, p, : d.K, : d.K] = points[i][p].equal
-            weights[i, p, : d.K, : d.K] = points[i][p].weights
+    batch = Batch([replace(d, embeddings=None, initial_weights=None) for d in datasets])
+    K = batch.inputs.vocabulary.shape[1]
+    values, equal, weights = np.zeros((3, len(datasets), len(points[0]), K, K))
+    for i, row in enumerate(points):
+        k = datasets[i].K
+        for p, point in enumerate(row):
+            values[i, p, :k, :k] = point.values
+            equal[i, p, :k, :k] = point.equal
+            weights[i, p, :k, :k] = point.weights
 
-    def at_point(inputs, following, optimal, target_ov, target_kq, values, equal, weights):
+    def at_point(inputs, following, optimal, target_ov, target, values, equal, weights):
         first = collocation_gradient(values, following, inputs.vocabulary).gradient
         cells = weights[inputs.cell_token, inputs.cell_query]
         second = attention_gradient(inputs, value_margins(inputs, equal), cells).gradient
-        target = jnp.where(inputs.cell_exists, target_kq[inputs.cell_token, inputs.cell_query], 0.0)
         logits = inputs.log_multiplicity + cells[inputs.cells]
         mass = jax.nn.softmax(logits, axis=1)
         counted = jnp.isfinite(inputs.log_frequency)
@@ -255,11 +243,11 @@ def _implemented(
 
     over_points = jax.vmap(at_point, in_axes=(None, None, None, None, None, 0, 0, 0))
     columns = jax.jit(jax.vmap(over_points))(
-        jax.tree.map(jnp.asarray, inputs),
-        following,
-        optimal,
-        target_ov,
-        target_kq,
+        batch.inputs,
+        batch.following,
+        batch.probe.optimal,
+        batch.target_ov,
+        batch.target_kq,
         values,
         equal,
         weights,

@@ -1,6 +1,7 @@
 """What is trained: datasets, their generators, the two-stage algorithm; and the setting itself."""
 
 from lemmata.papers.convergence.setting._analysis import ConvergenceAnalysis as ConvergenceAnalysis
+from lemmata.papers.convergence.setting._batch import Batch as Batch
 from lemmata.papers.convergence.setting._dataset import Dataset as Dataset
 from lemmata.papers.convergence.setting._dataset import example_1 as example_1
 from lemmata.papers.convergence.setting._generators import Generator as Generator

@@ -118,8 +118,9 @@ class Dataset:
         embeddings, start = instance.embeddings, instance.initial_weights
         orthonormal = embeddings is None or orthonormality_error(embeddings) <= ORTHONORMAL
         if orthonormal and start is None:
-            return cls(name, instance.data)
-        return cls(name, instance.data, np.eye(size) if embeddings is None else embeddings, start)
+            return cls(name, instance.data, log_frequency=instance.log_frequencies)
+        rows = np.eye(size) if embeddings is None else embeddings
+        return cls(name, instance.data, rows, start, instance.log_frequencies)
 
     def document(self) -> dict[str, Any]:
         """The dataset as JSON values that ``read`` reads back."""

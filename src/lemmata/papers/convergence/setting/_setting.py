@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Float
 
 from lemmata.margin import Status
 from lemmata.papers.convergence.setting._analysis import ConvergenceAnalysis
@@ -58,10 +59,10 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
 
     def read(self, file: Path, embeddings: Path | None = None) -> list[Dataset]:
         """A text sentence contributes all of its prefixes."""
-        instances = read_token_files(file, embeddings, prefixes=True)
+        instances = read_token_files(file, embeddings, prefixes=True, log_frequencies=True)
         many = len(instances) > 1
         return [
-            Dataset.from_instance(f"instance {i}" if many else "data", instance)
+            Dataset.from_instance(instance.name or (f"instance {i}" if many else "data"), instance)
             for i, instance in enumerate(instances)
         ]
 
@@ -171,7 +172,9 @@ def _predictions(
     return tuple(predictions)
 
 
-def _fill(rows: Grid, ready: Sequence[int], total: int) -> Grid:
+def _fill(
+    rows: Float[np.ndarray, "trained records"], ready: Sequence[int], total: int
+) -> Float[np.ndarray, "instances records"]:
     """One row an instance; NaN for those that were not trained."""
     grid = np.full((total, rows.shape[1]), np.nan)
     grid[list(ready)] = rows
