@@ -10,6 +10,14 @@ from lemmata.papers.context.setting._frozen import FrozenAttention as FrozenAtte
 from lemmata.papers.context.setting._frozen import attention_of as attention_of
 from lemmata.papers.context.setting._frozen import exact_eigenvalue as exact_eigenvalue
 from lemmata.papers.context.setting._frozen import frozen as frozen
+from lemmata.papers.context.setting._hypotheses import CONVERGENCE as CONVERGENCE
+from lemmata.papers.context.setting._hypotheses import DISTINCT_ROW as DISTINCT_ROW
+from lemmata.papers.context.setting._hypotheses import ENOUGH_HEADS as ENOUGH_HEADS
+from lemmata.papers.context.setting._hypotheses import FULL_RANK as FULL_RANK
+from lemmata.papers.context.setting._hypotheses import HYPOTHESES as HYPOTHESES
+from lemmata.papers.context.setting._hypotheses import NOISE as NOISE
+from lemmata.papers.context.setting._hypotheses import RESOLVED as RESOLVED
+from lemmata.papers.context.setting._hypotheses import UNIT as UNIT
 from lemmata.papers.context.setting._laws import Law as Law
 from lemmata.papers.context.setting._laws import correlated_law as correlated_law
 from lemmata.papers.context.setting._laws import draw_labels as draw_labels
