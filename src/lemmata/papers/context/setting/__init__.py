@@ -3,6 +3,10 @@
 from lemmata.papers.context.setting._analysis import analyze as analyze
 from lemmata.papers.context.setting._constants import constants_of as constants_of
 from lemmata.papers.context.setting._constants import exact_zeta as exact_zeta
+from lemmata.papers.context.setting._deep import PROMPTS as PROMPTS
+from lemmata.papers.context.setting._deep import SEEN_PROMPTS as SEEN_PROMPTS
+from lemmata.papers.context.setting._deep import TEST_PROMPTS as TEST_PROMPTS
+from lemmata.papers.context.setting._deep import DeepRun as DeepRun
 from lemmata.papers.context.setting._deep import DeepTraining as DeepTraining
 from lemmata.papers.context.setting._desk import TrainingRequest as TrainingRequest
 from lemmata.papers.context.setting._desk import train as train
