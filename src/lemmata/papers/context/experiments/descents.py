@@ -89,6 +89,11 @@ class Run(OfPlan):
         return float(self.plan.constants.zeta * self.used.gamma**2 / self.task.K)
 
     @property
+    def log_guaranteed(self) -> float:
+        """By how much the log of the gap falls in a step, at least (18)."""
+        return float(np.log1p(-float(self.used.guaranteed)))
+
+    @property
     def judged(self) -> np.ndarray:
         """Where the gap is more than rounding error."""
         return self["gap"] > 1e-18 * self.plan.constants.gap

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale, Several
 from lemmata.papers.context import theory
+from lemmata.papers.context.counterexamples import one_hot_tokens, two_equal_tokens
 from lemmata.papers.context.experiments.plans import (
     GAUSSIAN_PLANS,
     PLANS,
@@ -156,3 +157,21 @@ def initialize(
 
 
 STARTS = Experiment(Several((PLANS, GAUSSIAN_PLANS)), initialize)
+
+
+@dataclass(frozen=True)
+class SpecialTokens(AbstractInstances):
+    """One-hot tokens, and one-hot tokens of which one is repeated, for several first weights."""
+
+    seeds: int = 20
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        seeds = range(seed, seed + self.seeds)
+        return [make(own) for make in (one_hot_tokens, two_equal_tokens) for own in seeds]
+
+    @property
+    def says(self) -> str:
+        return f"one-hot tokens, and two equal ones among them, for {self.seeds} first weights each"
+
+
+SPECIAL_STARTS = Experiment(SpecialTokens(), initialize, own=True)

@@ -9,12 +9,14 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import Bench, Experiment
+from lemmata.papers.context import theory
 from lemmata.papers.context.experiments.plans import GAUSSIAN_PLANS, PLANS, OfPlan
 from lemmata.papers.context.setting import (
     Plan,
     Task,
     Weights,
     attention_of,
+    constants_of,
     evaluate,
     from_heads,
     pad_systems,
@@ -61,6 +63,12 @@ class Parameters:
         """B_k for all k (13)."""
         return np.einsum("ij,jhk->ihk", self.task.root, self.attention)
 
+    @cached_property
+    def logit_size(self) -> float:
+        """The largest logit, or 1: what a rounding of logits does to attention, in roundings."""
+        logits = np.einsum("an,hab,bk->nhk", self.task.prompt, self.Q, self.task.tokens)
+        return max(1.0, float(np.abs(logits).max()))
+
     @property
     def weighted(self) -> Float[np.ndarray, "N K"]:
         """Z-bar delta_k for all k."""
@@ -91,6 +99,11 @@ class Point(OfPlan):
     def alpha(self) -> float:
         """The largest |alpha_{h,k}| of both."""
         return float(max(np.abs(self.here.w).max(), np.abs(self.there.w).max())) / self.gamma
+
+    @cached_property
+    def constants(self) -> theory.Constants:
+        """What bounds on a ball of radius alpha need; zeta_0 does not enter them."""
+        return constants_of(self.task, self.plan.start, zeta=float("nan"))
 
     @cached_property
     def target_norm(self) -> float:
@@ -137,11 +150,18 @@ def draw_points(
             other = w + distance * rng.standard_normal(w.shape)
             pairs.append((from_heads(Q, w), from_heads(Q + distance * step, other)))
     owners = [plan for plan in plans for _ in DISTANCES]
+    return pair_points(owners, pairs, RATIOS)
+
+
+def pair_points(
+    owners: Sequence[Plan], pairs: Sequence[tuple[Weights, Weights]], ratios: Sequence[float]
+) -> Evidence[Point]:
+    """A point for each pair of weights, the ratios gamma in turn."""
     here, there = (evaluate_points(owners, [pair[i] for pair in pairs]) for i in (0, 1))
     return Evidence(
         tuple(
-            Point(plan, i % len(DISTANCES), one, other, RATIOS[i % len(RATIOS)])
-            for i, (plan, one, other) in enumerate(zip(owners, here, there, strict=True))
+            Point(plan, i % len(ratios), first, second, ratios[i % len(ratios)])
+            for i, (plan, first, second) in enumerate(zip(owners, here, there, strict=True))
         )
     )
 
