@@ -191,10 +191,7 @@ def _upheld(
 
 
 def _tightness(at: Frame, sides: dict[str, Grid], gap: Grid, sign: float) -> Tightness:
-    """The factor is a ratio of sides that have one sign; the amount is the least gap.
-
-    Where the left side is zero every bound of that sign holds, however strong.
-    """
+    """The factor is a ratio of sides that have one sign; the amount is the least gap."""
     left, right = sides["left"], sides["right"]
     inside = np.isfinite(gap)
     ratio = np.full(gap.shape, np.inf)
@@ -202,7 +199,7 @@ def _tightness(at: Frame, sides: dict[str, Grid], gap: Grid, sign: float) -> Tig
     grows = sign * np.sign(right) > 0
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         np.copyto(ratio, np.where(grows, left / right, right / left), where=same)
-    mixed = inside & ~same & (right != 0) & (left != 0)
+    mixed = inside & ~same & (right != 0)
     factor = None
     if same.any() and not mixed.any():
         row, column = _lowest(ratio)
