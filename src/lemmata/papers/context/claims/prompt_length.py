@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from lemmata.claims import Comparisons, Silence, at_least, at_most, equal, statements
+from lemmata.claims import Comparison, Comparisons, Silence, at_least, at_most, equal, statements
 from lemmata.papers.context.experiments.ridge import FIGURE_SWEEPS, SWEEPS, Sweep
 from lemmata.papers.context.setting import NOISE
 from lemmata.settings import Evidence
@@ -39,7 +39,7 @@ def figure_3_minimum(evidence: Evidence[Sweep]) -> Comparisons:
         return _no_length("no prompt has N = m examples")
     there = having.each(lambda s: s.gaps[s.lengths == s.task.m])
     elsewhere = having.each(lambda s: np.where(s.lengths == s.task.m, np.nan, s.gaps))
-    comparisons = [
+    comparisons: list[Comparison] = [
         equal(
             there,
             0.0,

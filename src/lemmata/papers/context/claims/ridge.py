@@ -11,14 +11,12 @@ from lemmata.claims import (
     statements,
     tends_to,
 )
+from lemmata.papers.context.claims._rounding import OPERATIONS
 from lemmata.papers.context.experiments.points import POINTS, Point
 from lemmata.papers.context.setting import NOISE, Task
 from lemmata.settings import Evidence, Grid
 
 claim = statements("context")
-
-SOLVING = 1e-14
-"""The relative rounding error of solving a well-conditioned system of a few dozen unknowns."""
 
 
 def _no_length(why: str) -> Silence:
@@ -27,7 +25,7 @@ def _no_length(why: str) -> Silence:
 
 def _rounding(task: Task, level: float) -> float:
     """Of a solution with Z Z' + r I: that of solving, times the condition."""
-    return SOLVING * (1 + float(task.sizes[0]) ** 2 / level)
+    return OPERATIONS * (1 + float(task.sizes[0]) ** 2 / level)
 
 
 def _largest(sides: Grid) -> Grid:
@@ -127,7 +125,7 @@ def equation_26(evidence: Evidence[Point]) -> Comparisons:
     return equal(
         determined.each(predicted),
         exact,
-        rounding=determined.each(lambda p: SOLVING * p.task.sizes[0] / p.task.sizes[-1]),
+        rounding=determined.each(lambda p: OPERATIONS * p.task.sizes[0] / p.task.sizes[-1]),
         size=_largest(exact),
         part="labels",
         cases=determined.cases,

@@ -8,13 +8,13 @@ from jaxtyping import Float
 
 from lemmata.claims import Bench, Comparisons, Identity, Silence, equal, statements
 from lemmata.papers.context.claims._averages import mean_is
+from lemmata.papers.context.counterexamples import repeated_query
 from lemmata.papers.context.experiments.points import POINTS, Point
 from lemmata.papers.context.experiments.prompts import PROMPTS, Prompts
 from lemmata.papers.context.setting import (
     DISTINCT_ROW,
     NOISE,
     Law,
-    Plan,
     Task,
     as_written,
     correlated_law,
@@ -201,11 +201,8 @@ def own_any_law(evidence: Evidence[Prompts]) -> Comparisons:
     ]
 
 
-def _repeated_query(bench: Bench) -> Comparisons:
-    """Prompt tokens e_1 and -e_1, and the query e_2 twice."""
-    tokens = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
-    task = Task(tokens, np.ones((1, 4)), 2, 0.1, "prompt e_1, -e_1 and queries e_2, e_2")
-    plan = Plan(task, heads=2)
+def _with_a_repeated_query(bench: Bench) -> Comparisons:
+    plan = repeated_query()
     return _distinct([plan.task], [plan])
 
 
@@ -216,7 +213,7 @@ def _repeated_query(bench: Bench) -> Comparisons:
     hypotheses=(DISTINCT_ROW,),
     on=POINTS,
     kind="misprint",
-    counterexample=_repeated_query,
+    counterexample=_with_a_repeated_query,
 )
 def assumption_3(evidence: Evidence[Point]) -> Comparisons:
     """It looks at the first N tokens only."""

@@ -149,7 +149,7 @@ class Analysis(AbstractAnalysis):
         yield from describe_zeta(self.zeta)
         if self.guarantees is not None:
             yield from describe_guarantees(self.guarantees, self.zeta, self.plan)
-        yield from describe_duration(self.duration, self.guarantees)
+        yield from describe_duration(self.duration, self.guarantees, self.zeta)
         yield from describe_theorems(self.theorems, ASSUMPTIONS)
         yield from describe_problems(self.plan)
 

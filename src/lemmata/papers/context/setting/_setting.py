@@ -29,6 +29,7 @@ from lemmata.settings import (
     Option,
     Run,
     Track,
+    check_options,
     silent,
 )
 from lemmata.training import Store
@@ -94,6 +95,11 @@ class ContextSetting(AbstractSetting[Plan]):
 
     def analyze(self, instance: Plan) -> Analysis:
         return analyze_plan(instance)
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that do not exist, and values that cannot be."""
+        check_options(self.key, self.options, options)
+        training_of(options)
 
     def train(
         self,

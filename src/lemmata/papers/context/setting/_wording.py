@@ -117,7 +117,9 @@ def describe_guarantees(guarantees: Guarantees, zeta: Zeta, plan: Plan) -> Itera
     )
 
 
-def describe_duration(duration: Duration, guarantees: Guarantees | None) -> Iterator[Text]:
+def describe_duration(
+    duration: Duration, guarantees: Guarantees | None, zeta: Zeta
+) -> Iterator[Text]:
     """How long training really takes."""
     if duration.largest_stable_rate is not None:
         yield Text(
@@ -129,9 +131,10 @@ def describe_duration(duration: Duration, guarantees: Guarantees | None) -> Iter
         return
     needed = f"the gap {_number(duration.gap_needed)} that Theorem 2 needs"
     if duration.floor > duration.gap_needed:
+        known = "" if zeta.kind == "zero" else ", as far as float64 can tell"
         yield Text(
-            f"Attention held where it starts leaves a gap of {_number(duration.floor)}, above "
-            f"{needed}: attention itself has to learn.",
+            f"Attention held where it starts leaves a gap of {_number(duration.floor)}{known}, "
+            f"above {needed}: attention itself has to learn.",
             style="yellow",
         )
         return
