@@ -69,7 +69,7 @@ def assumption_4(evidence: Evidence[Promise]) -> Comparisons:
 
     def with_ten_times_the_bound(case: Promise) -> float:
         wider = replace(case.plan, bound=10 * case.plan.largest_coefficient)
-        return Promise(replace(case.run, plan=wider), case.seed).needed
+        return replace(case, plan=wider).needed
 
     longer = needy.each(with_ten_times_the_bound)
     return equal(

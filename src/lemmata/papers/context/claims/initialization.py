@@ -66,7 +66,7 @@ def assumption_2(evidence: Evidence[Start]) -> Comparisons:
 def equation_11(evidence: Evidence[Start]) -> Comparisons:
     """What the best w leaves, token by token; the condition of B_k decides the rounding error."""
 
-    def left_over(start: Start) -> list[float]:
+    def left_over(start: Start) -> list[np.floating]:
         wanted = start.task.root @ start.task.target
         return [
             np.linalg.norm(B @ np.linalg.lstsq(B, wanted[:, k], rcond=1e-15)[0] - wanted[:, k])

@@ -119,8 +119,12 @@ def lemma_7(evidence: Evidence[Point]) -> Comparisons:
         )
     ],
 )
-def equation_46(evidence: Evidence[Point]) -> Inequality:
+def equation_46(evidence: Evidence[Point]) -> Comparisons:
     """For every head and token."""
+    return _scores(evidence)
+
+
+def _scores(evidence: Evidence[Point]) -> Inequality:
     return at_most(
         evidence.each(lambda p: np.linalg.norm(p.here.B - p.there.B, axis=0)),
         evidence.each(lambda p: np.repeat(2 * p.task.spectral * p.moved_Q, p.task.K)),
@@ -143,7 +147,7 @@ def lemma_8(evidence: Evidence[Point]) -> Comparisons:
         return 2 * size * point.alpha * np.linalg.norm(point.moved_Q) + size * by_alpha
 
     return [
-        equation_46(evidence),
+        _scores(evidence),
         at_most(
             evidence.each(lambda p: np.linalg.norm(p.here.delta - p.there.delta, axis=0)),
             evidence.each(bound),

@@ -186,7 +186,9 @@ def equation_59(evidence: Evidence[Point], squared: bool) -> Comparisons:
 )
 def lemma_10(evidence: Evidence[Point], bound: Callable[..., Any]) -> Comparisons:
     return at_most(
-        evidence.each(lambda p: np.hypot(*map(np.linalg.norm, (p.change_Q, p.change_alpha)))),
+        evidence.each(
+            lambda p: np.hypot(np.linalg.norm(p.change_Q), np.linalg.norm(p.change_alpha))
+        ),
         evidence.each(lambda p: bound(p.constants, p.gamma, p.alpha) * p.distance),
         part="change of the gradient",
     )

@@ -22,17 +22,14 @@ class Promise(OfPlan):
     """What Theorem 2 promises for a plan, and what became of it.
 
     Attributes:
+        plan: what is promised about.
         run: descent at the theory's rates.
         seed: of the prompts.
     """
 
+    plan: Plan
     run: Run
     seed: int
-
-    @property
-    def plan(self) -> Plan:
-        """The plan."""
-        return self.run.plan
 
     @cached_property
     def labels(self) -> Float[np.ndarray, "prompts N"]:
@@ -93,8 +90,8 @@ def ask_after_training(
 ) -> Evidence[Promise]:
     """Thousands of prompts with lambda of norm B after the T steps of Theorem 2."""
     runs = bench.evidence(DESCENTS)
-    promises = (Promise(run, experiment.seed + i) for i, run in enumerate(runs))
-    unable = (Promise(run, experiment.seed) for run in runs.skipped)
+    promises = (Promise(run.plan, run, experiment.seed + i) for i, run in enumerate(runs))
+    unable = (Promise(run.plan, run, experiment.seed) for run in runs.skipped)
     return Evidence(tuple(promises), skipped=tuple(unable))
 
 
