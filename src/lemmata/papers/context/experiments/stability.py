@@ -38,7 +38,7 @@ class Edge(OfPlan):
 
     Attributes:
         below, above: the gaps halfway and at the end, just below the edge and just above it.
-        factor: the edge over the theory's eta_w; NaN where there is none.
+        factor: the edge over the theory's eta_w; NaN where zeta_0 is not known.
     """
 
     plan: Plan
@@ -74,7 +74,7 @@ def descend_at_the_edge(
             _gaps(plan, share * edge, training.steps)
             for share in (1 - training.away, 1 + training.away)
         )
-        factor = edge / float(plan.rates.w) if plan.frozen.zeta > 0 else float("nan")
+        factor = edge / float(plan.rates.w) if plan.frozen.resolved else float("nan")
         edges.append(Edge(plan, below, above, factor))
     return Evidence(tuple(edges))
 
