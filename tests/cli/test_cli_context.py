@@ -127,7 +127,7 @@ def bad_requests(folder: Path) -> dict[str, list[object]]:
         ],
         "got 'tight'": [*train, "--lr", "tight"],
         "the step size must be a positive number": [*train, "--lr", "-1"],
-        "unknown option of the context setting 'predict'": [*train, "--predict", "a b"],
+        "unknown option of the context setting": [*train, "--predict", "a b"],
         "can only record steps 0 to 5": [*train, "--steps", 5, "--record", "6"],
         "must not be negative": [*train, "--steps", "-2"],
     }

@@ -35,6 +35,7 @@ from lemmata.papers.context.setting import (
     Plan,
     PlanTraining,
     Task,
+    Training,
     _analysis,
     constants_of,
     draw_task,
@@ -396,9 +397,21 @@ def test_a_run_knows_its_columns():
     assert done.steps.tolist() == [0, 1, 7, 25]
     with pytest.raises(AttributeError, match=r"unknown column 'gpa'; did you mean 'gap'\?"):
         _ = done.gpa
-    assert [column.name for column in SETTING.columns if column.name != "guarantee"] == [
-        name for name in done.names if name != "rate"
-    ]
+    columns = [column.name for column in SETTING.columns]
+    assert columns == ["loss", "gap", "guarantee", *done.names[2:-1], "sample_loss"]
+    assert done.names[-1] == "rate"
+
+
+def test_a_sample_of_prompts_and_frozen_attention():
+    plan = replace(small_plan(), scale=1.0)
+    options = {"sample": 40, "batch": 8, "rate": 0.02, "steps": 30, "record": (0, 30)}
+    done = SETTING.train([plan], {"algorithm": "adam", "frozen": True, **options})
+    expected = Training(plan.task, plan.heads, frozen=True, seed=plan.seed, **options).run()
+    for name in ("gap", "out_of_domain", "moved_Q", "sample_loss"):
+        np.testing.assert_allclose(done[name][0], expected[name], rtol=1e-6)
+    assert not done.moved_Q.any()
+    assert done.sample_loss[0, 1] < done.sample_loss[0, 0]
+    assert done.rule.startswith("Adam on w with Q frozen, batches of 8 from 40 prompts")
 
 
 def test_what_is_drawn_meets_the_hypotheses_and_depends_on_the_seed_alone():
@@ -448,7 +461,23 @@ WRONG: dict[str, tuple[Plan, dict[str, Any]]] = {
         {"algorithm": "ngd"},
     ),
     "unknown option of the context setting 'epsilon'; it takes algorithm (--algorithm), "
-    "rate (--lr), steps (--steps), record (--record)": (small_plan(), {"epsilon": 0.0}),
+    "rate (--lr), steps (--steps), record (--record), sample": (small_plan(), {"epsilon": 0.0}),
+    "--frozen (frozen) has no effect with algorithm gd; it is for adam": (
+        small_plan(),
+        {"frozen": True},
+    ),
+    "batch (--batch) has no effect without sample": (
+        small_plan(),
+        {"algorithm": "adam", "batch": 9},
+    ),
+    "sample and batch are numbers of prompts; got 5 and 0": (
+        small_plan(),
+        {"algorithm": "adam", "sample": 5, "batch": 0},
+    ),
+    "frozen must be true or false; got 'maybe'": (
+        small_plan(),
+        {"algorithm": "adam", "frozen": "maybe"},
+    ),
     "unknown option of the context setting 'lr'; it takes": (small_plan(), {"lr": 0.1}),
     "rate must be a number; got 'tight'": (small_plan(), {"rate": "tight"}),
     "steps must be a whole number; got 2.5": (small_plan(), {"steps": 2.5}),

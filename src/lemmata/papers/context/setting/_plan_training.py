@@ -3,27 +3,26 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from lemmata._errors import InputError, unknown_name
+from lemmata.papers.context.setting._divergence import Watched, WatchedState
 from lemmata.papers.context.setting._frozen import attention_of
 from lemmata.papers.context.setting._laws import label_moment, shifted_law
 from lemmata.papers.context.setting._model import Weights, pad_systems, pad_weights
 from lemmata.papers.context.setting._plan import Plan
 from lemmata.papers.context.setting._training import (
-    AdamState,
     AdamTraining,
     Descent,
-    DescentState,
+    Training,
 )
 from lemmata.training import (
-    AbstractDynamics,
     Recording,
     Store,
     log_spaced,
@@ -36,6 +35,9 @@ ALGORITHMS = ("gd", "adam")
 USUAL_STEPS = {"gd": 10_000, "adam": 1_000}
 USUAL_RATE = 1e-3
 """Of Adam, as usual; Section 4 has 1e-4."""
+
+USUAL_BATCH = 256
+"""As in Section 4."""
 
 MOST_STEPS = 1_000_000_000
 BLOWN_UP = 1e6
@@ -58,12 +60,18 @@ class PlanTraining:
         rate: one step size for Q and w; for ``gd`` those of (16) unless given.
         steps: how many.
         record: which to record; spread evenly over their logarithm unless given.
+        sample: train on batches from so many prompts; 0 for the population loss.
+        batch: prompts in a batch.
+        frozen: keep Q where it starts.
     """
 
     algorithm: str = "gd"
     rate: float | None = None
     steps: int | None = None
     record: tuple[int, ...] | None = None
+    sample: int = 0
+    batch: int = USUAL_BATCH
+    frozen: bool = False
 
     def __post_init__(self) -> None:
         if self.algorithm not in ALGORITHMS:
@@ -72,6 +80,10 @@ class PlanTraining:
             raise InputError(f"the step size must be a positive number; got {self.rate}")
         if self.total > MOST_STEPS:
             raise InputError(f"{self.total:,} steps are too many (at most {MOST_STEPS:,})")
+        if self.sample < 0 or self.batch < 1:
+            raise InputError(
+                f"sample and batch are numbers of prompts; got {self.sample} and {self.batch}"
+            )
         _ = self.recorded
 
     @property
@@ -114,15 +126,21 @@ class PlanTraining:
         rates = [self.rates(plan) for plan in plans]
         Q, w = (_span(sizes) for sizes in zip(*rates, strict=True))
         if self.algorithm == "adam":
-            return f"Adam on Q and w, population loss, float32: {self.total:,} steps of size {w}"
+            loss = "population loss"
+            if self.sample:
+                loss = f"batches of {self.batch:,} from {self.sample:,} prompts"
+            trained = "w with Q frozen" if self.frozen else "Q and w"
+            return f"Adam on {trained}, {loss}, float32: {self.total:,} steps of size {w}"
         source = "the step sizes of (16)" if self.by_theory else "one step size for Q and w"
         return (
             f"gradient descent on Q and w, population loss: {self.total:,} steps, {source}, eta_Q "
             f"= {Q}, eta_w = {w}"
         )
 
-    def dynamics(self, plans: Sequence[Plan]) -> "Watched":
+    def dynamics(self, plans: Sequence[Plan]) -> Watched:
         """The runs of several plans, padded to the largest of them, with a leading axis."""
+        if self.sample:
+            return self._on_a_sample(*plans)
         system = pad_systems([plan.task for plan in plans], [plan.heads for plan in plans])
         start = pad_weights([plan.start for plan in plans], system)
         rates = jnp.asarray([self.rates(plan) for plan in plans])
@@ -140,18 +158,35 @@ class PlanTraining:
         )
         unused = stream(0)
         inner = AdamTraining(
-            system, start, rate, elsewhere, sample=None, source=unused, batch=1, frozen=False
+            system, start, rate, elsewhere, sample=None, source=unused, batch=1, frozen=self.frozen
         )
         spread = jnp.broadcast_to(unused, (len(plans), *unused.shape))
         inner = eqx.tree_at(lambda training: training.source, inner, spread)
         return Watched(inner, elsewhere, limit, lag=1)
+
+    def _on_a_sample(self, plan: Plan) -> Watched:
+        """One plan alone: prompts of different lengths cannot be padded."""
+        inner = Training(
+            plan.task,
+            plan.heads,
+            rate=self.rates(plan)[1],
+            sample=self.sample,
+            batch=self.batch,
+            frozen=self.frozen,
+            seed=plan.seed,
+        ).dynamics()
+        start = Weights(*(leaf[None].astype(jnp.float32) for leaf in plan.start))
+        inner = eqx.tree_at(lambda training: training.start, inner, start)
+        limit = jnp.asarray([BLOWN_UP * plan.task.initial_gap], dtype=jnp.float32)
+        return Watched(inner, inner.elsewhere, limit, lag=1)
 
     def run(
         self, plans: Sequence[Plan], *, store: Store | None, progress: Callable[[int], None]
     ) -> "list[TrainedPlan]":
         """Train all plans, those of similar size side by side."""
         trained: dict[int, TrainedPlan] = {}
-        for members in _batches(plans):
+        alone = [[i] for i in range(len(plans))]
+        for members in alone if self.sample else _batches(plans):
             chosen = [plans[i] for i in members]
             recording = run(
                 self.dynamics(chosen),
@@ -199,8 +234,13 @@ def training_of(options: Mapping[str, Any]) -> PlanTraining:
     if "rate" in said:
         _expect(said["rate"], (int, float), "rate must be a number")
         said["rate"] = float(said["rate"])
-    if "steps" in said:
-        _expect(said["steps"], int, "steps must be a whole number")
+    for name in ("steps", "sample", "batch"):
+        if name in said:
+            _expect(said[name], int, f"{name} must be a whole number")
+    if "batch" in said and "sample" not in said:
+        raise InputError("batch (--batch) has no effect without sample (--sample)")
+    if not isinstance(said.get("frozen", False), bool):
+        raise InputError(f"frozen must be true or false; got {said['frozen']!r}")
     if "record" in said:
         said["record"] = tuple(said["record"])
         for step in said["record"]:
@@ -225,7 +265,8 @@ class TrainedPlan:
     Attributes:
         plan: the plan.
         weights: Q and w at the end.
-        series: ``gap``, ``out_of_domain`` and ``moved_Q`` at the recorded steps.
+        series: ``gap``, ``out_of_domain`` and ``moved_Q`` at the recorded steps, and
+            ``sample_loss`` if there was a sample.
         diverged: the step at which the gap blew up, which may be the last one; None if it did not.
     """
 
@@ -243,54 +284,6 @@ class TrainedPlan:
     def predict(self, labels: Float[np.ndarray, "... N"]) -> Float[np.ndarray, "... K"]:
         """The predictions from the labels of a prompt."""
         return np.asarray(labels) @ self.combined
-
-
-class WatchedState(NamedTuple):
-    """A state, the number of steps, and at which of them training diverged, or -1."""
-
-    inner: DescentState | AdamState
-    t: Int[Array, "*batch"]
-    diverged: Int[Array, "*batch"]
-
-
-class Watched(AbstractDynamics[WatchedState]):
-    """Training that stays where it is once the gap blows up.
-
-    Attributes:
-        inner: gradient descent or Adam.
-        elsewhere: E y y' of prompts out of domain.
-        limit: the gap from which on it counts as blown up.
-        lag: 1 if a state knows the gap before its last step only, as with Adam.
-    """
-
-    inner: Descent | AdamTraining
-    elsewhere: Float[Array, "*batch N N"]
-    limit: Float[Array, "*batch"]
-    lag: int = eqx.field(static=True)
-
-    def init(self) -> WatchedState:
-        zero = jnp.zeros((), dtype=jnp.int64)
-        return WatchedState(self.inner.init(), zero, zero - 1)
-
-    def step(self, state: WatchedState) -> WatchedState:
-        after = self.inner.step(state.inner)  # pyright: ignore[reportArgumentType]
-        stopped = ~(after.gap <= self.limit) | (state.diverged >= 0)
-        kept = jax.tree.map(lambda new, old: jnp.where(stopped, old, new), after, state.inner)
-        at = jnp.where(state.diverged >= 0, state.diverged, state.t + 1 - self.lag)
-        return WatchedState(kept, state.t + 1, jnp.where(stopped, at, state.diverged))
-
-    def measure(self, state: WatchedState) -> dict[str, Float[Array, "..."]]:
-        system, weights = self.inner.system, state.inner.weights
-        combined = system.attention(weights.Q).combine(weights.w)
-        gap, _ = system.error(combined)
-        away = combined - system.target
-        first = self.inner.start.Q
-        moved = jnp.sum((weights.Q - first) ** 2) / jnp.sum(first**2)
-        return {
-            "gap": gap,
-            "out_of_domain": jnp.sum(away * (self.elsewhere @ away)) / system.count,
-            "moved_Q": jnp.sqrt(moved),
-        }
 
 
 def _trained(plan: Plan, recording: Recording[WatchedState], row: int) -> TrainedPlan:

@@ -14,6 +14,7 @@ from lemmata.papers.context.setting._plan import Plan
 from lemmata.papers.context.setting._plan_file import read_plans
 from lemmata.papers.context.setting._plan_training import (
     ALGORITHMS,
+    USUAL_BATCH,
     USUAL_RATE,
     USUAL_STEPS,
     PlanTraining,
@@ -42,10 +43,17 @@ def _step_numbers(text: str) -> tuple[int, ...]:
     return tuple(int(word) for word in text.split(","))
 
 
+def _yes_or_no(text: str) -> bool:
+    if text not in ("yes", "no"):
+        raise ValueError(text)
+    return text == "yes"
+
+
 class ContextSetting(AbstractSetting[Plan]):
     """Plans of in-context learning with representations."""
 
     key: ClassVar[str] = "context"
+    instance_type: ClassVar[type] = Plan
     hypotheses: ClassVar[tuple[Hypothesis, ...]] = HYPOTHESES
     columns: ClassVar[tuple[Column, ...]] = (
         Column("loss", "loss", "the population loss (9)"),
@@ -54,6 +62,7 @@ class ContextSetting(AbstractSetting[Plan]):
         Column("in_domain", "error in domain", "E ||y-hat - y*||^2 / K, which is twice the gap"),
         Column("out_of_domain", "out of domain", "the same under lambda ~ N(1, 4 I)"),
         Column("moved_Q", "Q moved by", "relative to its norm at the start"),
+        Column("sample_loss", "sample loss", "the loss on all prompts of the sample"),
     )
     options: ClassVar[tuple[Option, ...]] = (
         Option(
@@ -83,6 +92,30 @@ class ContextSetting(AbstractSetting[Plan]):
             "which steps to record; usually spread evenly over their logarithm",
             parse=_step_numbers,
             expects="step numbers like 1,100,900",
+        ),
+        Option(
+            "sample",
+            "--sample",
+            "train on batches from so many prompts; usually on the population loss",
+            parse=int,
+            expects="a whole number",
+            algorithms=("adam",),
+        ),
+        Option(
+            "batch",
+            "--batch",
+            f"prompts in a batch of a sample; usually {USUAL_BATCH}",
+            parse=int,
+            expects="a whole number",
+            algorithms=("adam",),
+        ),
+        Option(
+            "frozen",
+            "--frozen",
+            "keep Q where it starts; usually no",
+            parse=_yes_or_no,
+            expects="yes or no",
+            algorithms=("adam",),
         ),
     )
 
@@ -145,6 +178,8 @@ def _columns(training: PlanTraining, trained: Sequence[TrainedPlan]) -> dict[str
         "moved_Q": series["moved_Q"],
         "rate": np.array([[training.rates(one.plan)[1]] for one in trained]),
     }
+    if training.sample:
+        columns["sample_loss"] = series["sample_loss"]
     if training.by_theory:
         columns["guarantee"] = np.stack([_guarantee(training, one.plan) for one in trained])
     return columns
