@@ -12,17 +12,19 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata._errors import InputError, unknown_name
-from lemmata.papers.context.setting._divergence import Watched, WatchedState
 from lemmata.papers.context.setting._frozen import attention_of
 from lemmata.papers.context.setting._laws import label_moment, shifted_law
 from lemmata.papers.context.setting._model import Weights, pad_systems, pad_weights
 from lemmata.papers.context.setting._plan import Plan
+from lemmata.papers.context.setting._plan_dynamics import PlanDynamics
 from lemmata.papers.context.setting._training import (
     AdamTraining,
     Descent,
     Training,
 )
 from lemmata.training import (
+    Guarded,
+    GuardedState,
     Recording,
     Store,
     log_spaced,
@@ -137,7 +139,7 @@ class PlanTraining:
             f"= {Q}, eta_w = {w}"
         )
 
-    def dynamics(self, plans: Sequence[Plan]) -> Watched:
+    def dynamics(self, plans: Sequence[Plan]) -> Guarded:
         """The runs of several plans, padded to the largest of them, with a leading axis."""
         if self.sample:
             return self._on_a_sample(*plans)
@@ -150,9 +152,8 @@ class PlanTraining:
         limit = jnp.asarray([BLOWN_UP * plan.task.initial_gap for plan in plans])
         if self.algorithm == "gd":
             promised = [float(p.rates.guaranteed) if self.by_theory else 0.0 for p in plans]
-            return Watched(
-                Descent(system, start, rates, jnp.asarray(promised)), elsewhere, limit, lag=0
-            )
+            descent = Descent(system, start, rates, jnp.asarray(promised))
+            return Guarded(PlanDynamics(descent, elsewhere), limit)
         system, start, rate, elsewhere, limit = jax.tree.map(
             lambda leaf: leaf.astype(jnp.float32), (system, start, rates[:, 1], elsewhere, limit)
         )
@@ -162,9 +163,9 @@ class PlanTraining:
         )
         spread = jnp.broadcast_to(unused, (len(plans), *unused.shape))
         inner = eqx.tree_at(lambda training: training.source, inner, spread)
-        return Watched(inner, elsewhere, limit, lag=1)
+        return Guarded(PlanDynamics(inner, elsewhere), limit, lag=1)
 
-    def _on_a_sample(self, plan: Plan) -> Watched:
+    def _on_a_sample(self, plan: Plan) -> Guarded:
         """One plan alone: prompts of different lengths cannot be padded."""
         inner = Training(
             plan.task,
@@ -178,7 +179,7 @@ class PlanTraining:
         start = Weights(*(leaf[None].astype(jnp.float32) for leaf in plan.start))
         inner = eqx.tree_at(lambda training: training.start, inner, start)
         limit = jnp.asarray([BLOWN_UP * plan.task.initial_gap], dtype=jnp.float32)
-        return Watched(inner, inner.elsewhere, limit, lag=1)
+        return Guarded(PlanDynamics(inner, inner.elsewhere), limit, lag=1)
 
     def run(
         self, plans: Sequence[Plan], *, store: Store | None, progress: Callable[[int], None]
@@ -286,7 +287,7 @@ class TrainedPlan:
         return np.asarray(labels) @ self.combined
 
 
-def _trained(plan: Plan, recording: Recording[WatchedState], row: int) -> TrainedPlan:
+def _trained(plan: Plan, recording: Recording[GuardedState], row: int) -> TrainedPlan:
     """What became of one plan of a batch."""
     series = {name: rows[row].astype(float) for name, rows in recording.series.items()}
     at = int(np.asarray(recording.final.diverged)[row])
