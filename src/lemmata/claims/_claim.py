@@ -116,7 +116,7 @@ def statements(paper: str) -> Callable[..., Callable[[Check], Check]]:
             )
             others = [_other(printed, version) for version in versions]
             known = getattr(check, "claims", ())
-            check.claims = (*known, printed, *others)  # pyright: ignore[reportFunctionMemberAccess]
+            check.claims = (printed, *others, *known)  # pyright: ignore[reportFunctionMemberAccess]
             return check
 
         return wrap

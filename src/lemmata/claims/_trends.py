@@ -92,8 +92,9 @@ def fit_trend(
 def _settles(t: Curve, d: Curve, offset: float) -> bool:
     """Whether the change over the last doubling is clearly smaller than that before it."""
     early, middle, end = np.interp(np.log(t[-1] / np.array([4.0, 2.0, 1.0])), np.log(t), d)
-    flat = abs(early - end) <= FLAT * abs(offset)
-    return bool(flat or abs(end - middle) < SLOWER * abs(middle - early))
+    before, after = abs(middle - early), abs(end - middle)
+    flat = before + after <= FLAT * abs(offset)
+    return bool(after < SLOWER * before or (flat and after <= before))
 
 
 def _laws(t: Curve) -> Iterator[tuple[str, Curve]]:

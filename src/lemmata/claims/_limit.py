@@ -1,0 +1,81 @@
+"""Judging limits: by the trend at the end of a run, extrapolated where that is sound."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lemmata.claims._comparisons import Limit
+from lemmata.claims._frame import Frame, frame
+from lemmata.claims._places import nothing, says
+from lemmata.claims._trends import Trend, fit_trend
+from lemmata.claims._verdict import Judgement, Status
+from lemmata.settings import Evidence
+
+COARSE = 0.1
+"""A limit that is known no better than to this share of the way to it is not known."""
+
+
+def judge_limit(comparison: Limit, evidence: Evidence[Any]) -> Judgement:
+    names = ("curve", "target", "trend", "rounding", "size")
+    sides = {name: getattr(comparison, name) for name in names}
+    if np.ndim(comparison.target) == 0 and np.isinf(comparison.target):
+        with np.errstate(divide="ignore"):
+            sides |= {"curve": 1 / (np.sign(comparison.target) * np.asarray(comparison.curve))}
+        sides["target"] = 0.0
+    at, grids = frame(comparison, evidence, **sides)
+    if not grids["curve"].size:
+        return nothing(comparison)
+    trends = [
+        fit_trend(
+            np.asarray(at.places, dtype=float),
+            grids["curve"][row] - grids["target"][row],
+            trend=grids["trend"][row] if "trend" in grids else None,
+            rounding=grids["rounding"][row] if "rounding" in grids else at.rounding,
+            size=grids["size"][row] if "size" in grids else None,
+        )
+        for row in range(len(at.names))
+    ]
+    return _limit(comparison, at, trends)
+
+
+def _limit(comparison: Limit, at: Frame, trends: Sequence[Trend | None]) -> Judgement:
+    short = [name for name, trend in zip(at.names, trends, strict=True) if trend is None]
+    if short:
+        reason = says(comparison.part, f"the run is too short to see a trend on {short[0]}")
+        return Judgement(comparison.part, Status.UNDECIDED, reason)
+    known = [trend for trend in trends if trend is not None]
+    spare = [trend.error - abs(trend.offset) for trend in known]
+    wrong = [i for i, left in enumerate(spare) if left < 0 and known[i].settles]
+    coarse = [i for i, trend in enumerate(known) if spare[i] < 0 or not trend.resolution <= COARSE]
+    if wrong:
+        row = max(wrong, key=lambda i: abs(known[i].offset) / known[i].size)
+        status, what = Status.FAILS, "it tends to something else"
+    elif coarse:
+        row = max(coarse, key=lambda i: known[i].resolution)
+        status, what = Status.UNDECIDED, "the run is too short to tell the limit"
+    else:
+        row = max(range(len(known)), key=lambda i: known[i].resolution)
+        status, what = Status.HOLDS, "it tends to what is stated"
+    trend = known[row]
+    reason = says(
+        comparison.part,
+        f"{what}: on {at.names[row]} it ends {trend.last:.4g} away and extrapolates ({trend.law}) "
+        f"to {trend.offset:.3g} ± {trend.error:.2g}",
+    )
+    witness = at.place(row, -1) | {
+        "left": trend.last,
+        "right": 0.0,
+        "extrapolated": trend.offset,
+        "error": trend.error,
+    }
+    resolution = max(trend.resolution for trend in known)
+    return Judgement(
+        comparison.part,
+        status,
+        reason,
+        spare[row],
+        witness=witness,
+        resolution=resolution,
+        case=row,
+    )

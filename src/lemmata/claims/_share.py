@@ -1,0 +1,58 @@
+"""Judging probabilities from samples, with a confidence interval."""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv
+
+from lemmata.claims._comparisons import Share
+from lemmata.claims._frame import Grid, frame
+from lemmata.claims._places import lowest, nothing, says
+from lemmata.claims._verdict import Judgement, Status
+from lemmata.settings import Evidence
+
+DOUBT = 1e-3
+"""The chance that a confidence interval misses the truth."""
+
+
+def judge_share(comparison: Share, evidence: Evidence[Any]) -> Judgement:
+    names = ("successes", "trials", "bound")
+    at, grids = frame(comparison, evidence, **{name: getattr(comparison, name) for name in names})
+    hits, trials, bound = (grids[name] for name in names)
+    if not hits.size or not (trials > 0).any():
+        return nothing(comparison)
+    low, high = _interval(hits, trials)
+    sign = 1.0 if comparison.sense == ">=" else -1.0
+    certain, possible = (low, high) if sign > 0 else (high, low)
+    sure, open_ = sign * (certain - bound), sign * (possible - bound)
+    row, column = lowest(
+        np.where(trials > 0, sign * (hits / np.maximum(trials, 1) - bound), np.inf)
+    )
+    if (open_ < 0).any():
+        status = Status.FAILS
+        row, column = lowest(open_)
+    elif (sure < 0).any():
+        status = Status.UNDECIDED
+    else:
+        status = Status.HOLDS
+    share = hits[row, column] / trials[row, column]
+    place = at.place(row, column, left=float(share), right=float(bound[row, column]))
+    reason = says(
+        comparison.part,
+        f"{hits[row, column]:.0f} of {trials[row, column]:.0f} on {at.names[row]}, so the chance "
+        f"is between {low[row, column]:.4g} and {high[row, column]:.4g}; stated is "
+        f"{bound[row, column]:.4g}",
+    )
+    width = float((high - low).max() / 2)
+    margin = float(sign * (share - bound[row, column]))
+    return Judgement(
+        comparison.part, status, reason, margin, witness=place, resolution=width, case=row
+    )
+
+
+def _interval(hits: Grid, trials: Grid) -> tuple[Grid, Grid]:
+    """Clopper and Pearson's interval for a probability."""
+    few = np.maximum(trials, 1)
+    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), few - hits + 1, DOUBT / 2), 0.0)
+    high = np.where(hits < few, betaincinv(hits + 1, np.maximum(few - hits, 1), 1 - DOUBT / 2), 1.0)
+    return low, high

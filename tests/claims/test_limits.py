@@ -1,0 +1,110 @@
+"""Limits on curves whose limit is known."""
+
+import numpy as np
+import pytest
+
+from lemmata.claims import Status, judge, tends_to
+
+from .made_up import evidence
+
+T = np.unique(np.rint(np.geomspace(1, 1e5, 80)))
+LAWS = {
+    "1/t": 1 / T,
+    "3/t^2": 3 / T**2,
+    "1/sqrt(t)": T**-0.5,
+    "exponential": np.exp(-T / 1e3),
+    "1/log^2": 1 / np.log(T + 1) ** 2,
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_curve_that_tends_to_its_target(law: str) -> None:
+    judged = judge(tends_to(7 + LAWS[law][None], 7.0), evidence(1, T))
+    assert judged.status is Status.HOLDS, judged.reason
+    assert judged.resolution is not None
+    assert judged.resolution < 0.1
+
+
+@pytest.mark.parametrize("law", ["1/t", "3/t^2", "1/sqrt(t)", "exponential"])
+def test_a_curve_that_tends_to_something_else(law: str) -> None:
+    judged = judge(tends_to(7.3 + LAWS[law][None], 7.0), evidence(1, T))
+    assert judged.status is Status.FAILS, judged.reason
+    assert judged.witness is not None
+    assert judged.witness["extrapolated"] == pytest.approx(0.3, rel=0.05)
+    assert judged.margin is not None
+    assert judged.margin < 0
+
+
+def test_a_small_wrong_target_is_rejected_when_the_run_is_long_enough() -> None:
+    curve = 1 / T[None]
+    assert judge(tends_to(curve, 0.0), evidence(1, T)).status is Status.HOLDS
+    assert judge(tends_to(curve, -1e-4), evidence(1, T)).status is Status.FAILS
+
+
+def test_a_stalled_curve_has_no_limit_at_zero() -> None:
+    stalled = np.maximum(1 / T, 5e-3)[None]
+    assert judge(tends_to(stalled, 0.0), evidence(1, T)).status is Status.FAILS
+
+
+def test_a_short_run_decides_nothing() -> None:
+    slow = np.exp(-T / 1e7)[None]
+    assert judge(tends_to(slow, 0.0), evidence(1, T)).status is Status.UNDECIDED
+    few = evidence(1, [1, 2, 3, 4])
+    judged = judge(tends_to([[1.0, 0.5, 0.3, 0.25]], 0.0), few)
+    assert judged.status is Status.UNDECIDED
+    assert "too short" in judged.reason
+
+
+def test_a_logarithmic_way_to_another_limit_is_not_refuted_by_force() -> None:
+    """1/log t is still far away and slow: no verdict either way is sound."""
+    judged = judge(tends_to(1 / np.log(T + 20)[None] - 0.05, 0.0), evidence(1, T))
+    assert judged.status is Status.UNDECIDED
+
+
+def test_the_law_that_theory_gives_is_used() -> None:
+    law = 1 / np.log(T + 5)
+    curve = 2 * law[None]
+    judged = judge(tends_to(curve, 0.0, trend=law), evidence(1, T))
+    assert judged.status is Status.HOLDS
+    assert "as stated" in judged.reason
+
+
+def test_growth_without_bound() -> None:
+    assert judge(tends_to(T[None] ** 0.7, np.inf), evidence(1, T)).status is Status.HOLDS
+    assert judge(tends_to(-(T[None] ** 0.7), -np.inf), evidence(1, T)).status is Status.HOLDS
+    bounded = 3 - 1 / T[None]
+    assert judge(tends_to(bounded, np.inf), evidence(1, T)).status is Status.FAILS
+
+
+def test_reached_up_to_rounding() -> None:
+    curve = np.where(T > 1e3, 1e-17, 1 / T)[None]
+    judged = judge(tends_to(curve, 0.0), evidence(1, T))
+    assert judged.status is Status.HOLDS
+    assert "reached" in judged.reason
+
+
+def test_the_worst_curve_speaks() -> None:
+    curves = np.stack([1 / T, 0.2 + 1 / T])
+    judged = judge(tends_to(curves, 0.0), evidence(2, T))
+    assert judged.status is Status.FAILS
+    assert judged.witness is not None
+    assert judged.witness["dataset"] == "b"
+    assert judged.case == 1
+
+
+def test_every_curve_has_its_own_target() -> None:
+    curves = np.stack([1 / T, 4 - 1 / T])
+    assert judge(tends_to(curves, [0.0, 4.0]), evidence(2, T)).status is Status.HOLDS
+    assert judge(tends_to(curves, [4.0, 0.0]), evidence(2, T)).status is Status.FAILS
+
+
+def test_noise_is_part_of_the_error() -> None:
+    noise = np.random.default_rng(0).normal(0, 0.05, len(T))
+    judged = judge(tends_to((1 / T + noise)[None], 0.0), evidence(1, T))
+    assert judged.status in (Status.HOLDS, Status.UNDECIDED)
+    far = judge(tends_to((0.5 + 1 / T + noise / 10)[None], 0.0), evidence(1, T))
+    assert far.status is Status.FAILS
+
+
+def test_no_case_is_inapplicable() -> None:
+    assert judge(tends_to(np.zeros((0, 80)), 0.0), evidence(0, T)).status is Status.INAPPLICABLE
