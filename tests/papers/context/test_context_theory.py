@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 from oracles import in_context as oracle
@@ -108,6 +108,31 @@ def test_the_smoothness_at_any_gamma_and_alpha(c, power):
 def test_the_repaired_short_form_bounds_the_long_one(c):
     gamma = least_gamma(c)
     assert smoothness_simplified_repaired(c, gamma) >= smoothness(c, gamma) * (1 - 1e-12)
+
+
+def repaired_short_form(c: Constants) -> mpf:
+    """(17) with ||Z-bar|| in its bracket, and the other branch of max{1, 4K alpha^2} too."""
+    gamma, alpha = by_hand(c)[:2]
+    zeta, gap, size = mpf(c.zeta), mpf(c.gap), mpf(c.spectral)
+    branch = max(mpf(1), 1 / (4 * c.K * alpha**2))
+    learned = 8 * mp.sqrt(2 * c.K * gap) * c.H * size / zeta
+    bracket = learned + 1 + mpf(c.cross) / mpf(c.ridge)
+    first = mpf(8) / c.K * gamma**2 + branch * 4096 / (gamma * zeta**2) * c.K**2 * c.N * gap
+    late = branch * 16384 / (gamma * zeta**4) * c.K**3 * size**2 * gap**2
+    return mp.sqrt(
+        bracket**2 * size**4 * first + 2 * c.H**2 * size**4 * (gamma**4 / mpf(c.K) ** 2 + late)
+    )
+
+
+@given(constants())
+@example(
+    Constants(2, 1, 80, ridge=1, zeta=1, gap=1, spectral=20, largest_column=20, target=1, cross=1)
+)
+def test_the_repaired_short_form_in_many_digits(c):
+    """In the example 4K alpha^2 is 0.002, so that the other branch counts."""
+    with mp.workdps(40):
+        expected = repaired_short_form(c)
+    assert abs(smoothness_simplified_repaired(c, least_gamma(c)) / expected - 1) < 1e-12
 
 
 def test_the_printed_short_form_does_not():
