@@ -40,20 +40,14 @@ def assumption_2(evidence: Evidence[Start]) -> Comparisons:
     clear = [s.plan for s in evidence if s.plan.frozen.resolved or s.plan.frozen.zeta == 0]
     agree = [_full_rank(plan) == (plan.frozen.zeta > 0) for plan in clear]
     full = [_full_rank(start.few_heads) for start in evidence if start.plan.task.N > 1]
-    together = Fact(
-        all(agree),
-        f"full rank and zeta_0 > 0 come together on {sum(agree)} of {len(agree)} tasks",
-        checked=len(agree),
-        part="full rank and zeta_0 > 0",
-    )
-    if not full:
-        return together
-    fewer = Fact(
-        not any(full),
-        f"with H = N - 1 all B_k have full row rank on {sum(full)} of {len(full)} tasks",
-        part="one head fewer than examples",
-    )
-    return [together, fewer]
+    parts = []
+    if agree:
+        reason = f"full rank and zeta_0 > 0 come together on {sum(agree)} of {len(agree)} tasks"
+        parts.append(Fact(all(agree), reason, part="full rank and zeta_0 > 0"))
+    if full:
+        reason = f"with H = N - 1 all B_k have full row rank on {sum(full)} of {len(full)} tasks"
+        parts.append(Fact(not any(full), reason, part="one head fewer than examples"))
+    return parts or Silence("neither rank is known")
 
 
 @claim(

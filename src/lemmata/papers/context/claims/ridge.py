@@ -28,7 +28,7 @@ def _rounding(task: Task, level: float) -> float:
     return OPERATIONS * (1 + float(task.sizes[0]) ** 2 / level)
 
 
-def _largest(sides: Grid) -> Grid:
+def _largest(sides: Grid) -> np.ndarray:
     """What the rounding error of all entries of a vector is relative to."""
     return np.nanmax(np.abs(sides), axis=1, keepdims=True)
 

@@ -144,6 +144,10 @@ MOST_WORK = 40_000
 """N H d: more takes too long in high precision."""
 
 
+MOST_SPREAD = 500.0
+"""Of logits: attention that is e^-500 squares to 1e-434, which hundreds of digits tell from 0."""
+
+
 def initialize(
     experiment: Experiment[Evidence[Start]], plans: Sequence[Plan], bench: Bench
 ) -> Evidence[Start]:
@@ -151,9 +155,16 @@ def initialize(
 
     def exact(plan: Plan) -> bool:
         small = plan.task.N * plan.heads * plan.task.d <= MOST_WORK
-        return small and not plan.frozen.resolved
+        return small and not plan.frozen.resolved and _spread(plan) <= MOST_SPREAD
 
     return Evidence(tuple(Start(plan, exact(plan)) for plan in plans))
+
+
+def _spread(plan: Plan) -> float:
+    """The largest difference of logits that attention compares."""
+    task, Q = plan.task, np.asarray(plan.start.Q)
+    logits = np.einsum("an,ahb,bk->nhk", task.prompt, Q, task.tokens, optimize=True)
+    return float(np.ptp(logits, axis=0).max())
 
 
 STARTS = Experiment(Several((PLANS, GAUSSIAN_PLANS)), initialize)
