@@ -1,54 +1,35 @@
 """Prompts at inference, for transformers trained as long as Theorem 2 asks, or longer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.old_claims import Bench, Cases, Experiment
+from lemmata.claims import Bench, Experiment
 from lemmata.papers.context import theory
 from lemmata.papers.context.experiments.descents import DESCENTS, Run
-from lemmata.tokens import Problem
-
-if TYPE_CHECKING:
-    from lemmata.papers.context.setting import Plan, Task
+from lemmata.papers.context.experiments.plans import OfPlan
+from lemmata.papers.context.setting import Plan
+from lemmata.settings import Evidence
 
 PROMPTS = 2_000
 
 
 @dataclass(frozen=True, eq=False)
-class Promise:
+class Promise(OfPlan):
     """What Theorem 2 promises for a plan, and what became of it.
 
     Attributes:
+        plan: what is promised about.
         run: descent at the theory's rates.
         seed: of the prompts.
     """
 
+    plan: Plan
     run: Run
     seed: int
-
-    @property
-    def plan(self) -> "Plan":
-        """The plan."""
-        return self.run.plan
-
-    @property
-    def task(self) -> "Task":
-        """The task."""
-        return self.run.task
-
-    @property
-    def name(self) -> str:
-        """The plan's name."""
-        return self.run.name
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """The plan's problems."""
-        return self.run.problems
 
     @cached_property
     def labels(self) -> Float[np.ndarray, "prompts N"]:
@@ -104,14 +85,14 @@ class Promise:
         return high
 
 
-def _promises(bench: Bench) -> Cases[Promise]:
+def ask_after_training(
+    experiment: Experiment[Evidence[Promise]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Promise]:
+    """Thousands of prompts with lambda of norm B after the T steps of Theorem 2."""
     runs = bench.evidence(DESCENTS)
-    return Cases(tuple(Promise(run, bench.seed + i) for i, run in enumerate(runs)))
+    promises = (Promise(run.plan, run, experiment.seed + i) for i, run in enumerate(runs))
+    unable = (Promise(run.plan, run, experiment.seed) for run in runs.skipped)
+    return Evidence(tuple(promises), skipped=tuple(unable))
 
 
-PROMISES: Experiment[Cases[Promise]] = Experiment(
-    "promises",
-    "2,000 prompts with ||lambda|| = B = sqrt(m) after T steps at the theory's rates, epsilon = "
-    "0.01, delta = 0.1, for 13 tasks",
-    _promises,
-)
+PROMISES = Experiment(DESCENTS.instances, ask_after_training, DESCENTS.training)

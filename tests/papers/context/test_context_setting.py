@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 from io import StringIO
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -29,18 +30,19 @@ from rich.console import Console
 
 from lemmata._errors import InputError
 from lemmata.papers.context.setting import (
+    CONVERGENCE,
+    SETTING,
     Plan,
+    PlanTraining,
     Task,
-    TrainingRequest,
+    Training,
     _analysis,
-    analyze,
     constants_of,
-    describe,
     draw_task,
     from_heads,
-    train,
 )
-from lemmata.papers.context.setting._analysis import analyze_plan, first_step
+from lemmata.papers.context.setting._analysis import first_step
+from lemmata.papers.context.setting._plan_training import _batches
 from lemmata.report import plain
 
 
@@ -68,19 +70,22 @@ def heads_of(plan: Plan) -> np.ndarray:
     return np.asarray(plan.start.Q).transpose(1, 0, 2)
 
 
+def analyzed(plan: Plan) -> dict[str, Any]:
+    """The analysis as JSON has it."""
+    return json.loads(json.dumps(plain(SETTING.analyze(plan).document()), allow_nan=False))
+
+
 def words_of(plan: Plan) -> str:
-    answer = json.loads(json.dumps(plain(analyze_plan(plan)), allow_nan=False))
     page = Console(width=200, file=StringIO())
     with page.capture() as shown:
-        page.print(*describe(answer))
+        page.print(*SETTING.analyze(plan).describe())
     return " ".join(shown.get().split())
 
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_the_analysis_of_stored_instances(name: str):
     facts, constants = GOLDEN[name], GOLDEN[name]["constants"]
-    found = analyze([golden_plan(name)])
-    assert found["setting"] == "context"
+    found = analyzed(golden_plan(name))
     for value, expected, digits in (
         (found["loss"]["minimum"], facts["Lstar_corrected"], 1e-9),
         (found["loss"]["minimum_as_printed"], facts["Lstar_as_printed_WRONG"], 1e-9),
@@ -148,7 +153,7 @@ def loop_until(plan: Plan, rate: float, gap: float) -> int:
 def test_the_steps_really_needed_are_those_of_a_loop():
     plan = replace(golden_plan("medium"), epsilon=0.3)
     vars(plan)["start"] = golden_plan("medium").start
-    answer = analyze_plan(plan)
+    answer = analyzed(plan)
     time, theory = answer["time"], answer["theory"]
     chi = 5 + 2 * math.sqrt(5 * math.log(10)) + 2 * math.log(10)
     signal = np.linalg.norm(plan.task.representations[:, :5], 2)
@@ -168,7 +173,7 @@ def test_few_heads_leave_a_floor():
     left = [
         np.sum((B @ np.linalg.lstsq(B, v, rcond=None)[0] - v) ** 2) for B, v in least_squares(plan)
     ]
-    answer = analyze_plan(plan)
+    answer = analyzed(plan)
     assert answer["time"]["floor"] == pytest.approx(sum(left) / (2 * plan.task.K), rel=1e-10)
     assert answer["time"]["at_tuned_rate"] is None
     assert answer["theory"] is None
@@ -193,7 +198,7 @@ def exact_least(plan: Plan, k: int) -> Any:
 
 def test_what_float64_cannot_tell_is_found_with_more_digits():
     plan = saturated()
-    found = analyze_plan(plan)
+    found = analyzed(plan)
     least = sorted(exact_least(plan, k) for k in range(plan.task.K))
     value = found["zeta"]["value"]
     assert found["zeta"]["kind"] == "at most"
@@ -219,7 +224,7 @@ def test_what_float64_cannot_tell_is_found_with_more_digits():
 
 
 def test_numbers_that_no_float_holds_are_given_as_text():
-    found = analyze_plan(saturated(scale=6.0))
+    found = analyzed(saturated(scale=6.0))
     row = found["theory"]["versions"]["printed_61"]
     assert isinstance(row["L"], str)
     assert isinstance(row["eta_Q"], str)
@@ -230,7 +235,7 @@ def test_numbers_that_no_float_holds_are_given_as_text():
 
 def test_where_more_digits_take_too_long_it_is_said(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(_analysis, "MOST_WORK", 10)
-    found = analyze_plan(saturated())
+    found = analyzed(saturated())
     assert found["zeta"] == {"kind": "unknown", "value": None, "tokens": 0}
     assert found["theory"] is None
     assert "float64 cannot tell it from zero" in words_of(saturated())
@@ -239,14 +244,14 @@ def test_where_more_digits_take_too_long_it_is_said(monkeypatch: pytest.MonkeyPa
 def test_a_theorem_may_apply_where_nobody_can_tell():
     near = draw_task(6, 7, 3, 2, 0.1, seed=0, name="near")
     plan = Plan(near, 6, scale=1e-5)
-    found = analyze_plan(plan)
+    found = analyzed(plan)
     assert found["theorems"]["theorem-1"]["applies"] is None
     assert "theorem-1 may apply (float64 cannot tell" in words_of(plan)
 
 
 def test_without_noise_there_is_no_theory():
     plan = small_plan(task=draw_task(3, 5, 4, 2, 0.0, seed=1, name="silent"))
-    found = analyze_plan(plan)
+    found = analyzed(plan)
     assert found["theory"] is None
     assert found["time"]["gap_needed"] == 0
     assert found["loss"]["minimum"] == pytest.approx(0, abs=1e-15)
@@ -256,25 +261,22 @@ def test_without_noise_there_is_no_theory():
 
 def test_with_all_labels_in_the_prompt_there_is_nothing_to_predict():
     plan = small_plan(task=draw_task(3, 3, 4, 2, 0.1, seed=1, name="all"))
-    found = analyze_plan(plan)
+    found = analyzed(plan)
     assert found["ridge"]["risk"] is None
     assert found["loss"]["minimum"] == 0
     assert "nothing to predict" in words_of(plan)
 
 
-def test_several_plans_are_listed():
-    found = analyze([small_plan(), golden_plan("tiny")])
-    assert [one["name"] for one in found["instances"]] == ["small", "tiny"]
-
-
 def run(plan: Plan, **options: Any) -> dict[str, Any]:
+    """What is recorded of one plan, by name."""
     steps: list[int] = []
-    answer = train(
-        [plan], TrainingRequest(**options), store=None, track=lambda *_: lambda n: steps.append(n)
-    )
-    (instance,) = answer["instances"]
-    assert sum(steps) == instance["steps"][-1]
-    return instance | {"rule": answer["rule"]}
+    done = SETTING.train([plan], options, track=lambda *_: lambda n: steps.append(n))
+    assert sum(steps) == done.steps[-1]
+    assert done.instances == (plan,)
+    assert done.rate.shape == (1, 1)
+    recorded = {name: done[name][0] for name in done.names}
+    outcome = {"rule": done.rule, "diverged": done.diverged[0], "reason": done.reasons[0]}
+    return recorded | outcome | done.extras[0]
 
 
 def test_descent_at_the_rates_of_the_theory_is_the_stored_one():
@@ -289,6 +291,8 @@ def test_descent_at_the_rates_of_the_theory_is_the_stored_one():
     np.testing.assert_allclose(found["guarantee"], bound, rtol=1e-6)
     assert (found["gap"] <= found["guarantee"] * (1 + 1e-12)).all()
     assert found["eta_Q"] == pytest.approx(GOLDEN[name]["constants"]["etaQ_L61"], rel=1e-6)
+    assert found["eta_w"] == pytest.approx(GOLDEN[name]["constants"]["etaw_L61"], rel=1e-6)
+    assert found["rate"] == [found["eta_w"]]
     np.testing.assert_allclose(
         found["loss"], found["gap"] + GOLDEN[name]["Lstar_corrected"], rtol=1e-12
     )
@@ -347,11 +351,102 @@ def test_the_rates_are_asked_for_or_those_of_the_theory_or_usual():
     plan = golden_plan("small")
     theory = GOLDEN["small"]["constants"]
     asked = (theory["etaQ_L61"], theory["etaw_L61"])
-    assert TrainingRequest().rates(plan) == pytest.approx(asked, rel=1e-6)
-    assert TrainingRequest(rate=0.5).rates(plan) == (0.5, 0.5)
-    assert TrainingRequest(algorithm="adam").rates(plan) == (1e-3, 1e-3)
-    assert TrainingRequest(algorithm="adam", rate=0.1).rates(plan) == (0.1, 0.1)
-    assert (TrainingRequest().total, TrainingRequest(algorithm="adam").total) == (10_000, 1_000)
+    assert PlanTraining().rates(plan) == pytest.approx(asked, rel=1e-6)
+    assert PlanTraining(rate=0.5).rates(plan) == (0.5, 0.5)
+    assert PlanTraining(algorithm="adam").rates(plan) == (1e-3, 1e-3)
+    assert PlanTraining(algorithm="adam", rate=0.1).rates(plan) == (0.1, 0.1)
+    assert (PlanTraining().total, PlanTraining(algorithm="adam").total) == (10_000, 1_000)
+
+
+@pytest.mark.parametrize("algorithm", ["gd", "adam"])
+def test_plans_of_different_sizes_are_trained_side_by_side(algorithm: str):
+    """Each is what a plain loop gives, whatever it is padded to, and the order is kept."""
+    other = Plan(draw_task(2, 7, 3, 4, 0.3, seed=5, name="other"), 6)
+    plans = [other, small_plan(heads=2)]
+    options = {"algorithm": algorithm, "rate": 0.02, "steps": 9, "record": (0, 9)}
+    done = SETTING.train(plans, options)
+    assert done.instances == tuple(plans)
+    for i, plan in enumerate(plans):
+        instance, Q, w = instance_of(plan), heads_of(plan), np.zeros((plan.heads, plan.task.K))
+        loops = {"gd": descent(instance, Q, w, (0.02, 0.02)), "adam": adam(instance, Q, w, 0.02)}
+        last = list(islice(loops[algorithm], 10))[9]
+        digits = 1e-9 if algorithm == "gd" else 2e-4
+        assert done.gap[i, 0] == pytest.approx(plan.task.initial_gap, rel=digits)
+        assert done.gap[i, -1] == pytest.approx(last.gap, rel=digits)
+        moved = np.linalg.norm(last.Q - Q) / np.linalg.norm(Q)
+        assert done.moved_Q[i, -1] == pytest.approx(moved, rel=10 * digits)
+        model = done.model[i]
+        assert model.plan is plan
+        A_hat = combined(instance, last.Q, last.w)
+        np.testing.assert_allclose(model.combined, A_hat, rtol=10 * digits, atol=1e-6)
+        labels = np.arange(1.0, plan.task.N + 1)
+        np.testing.assert_allclose(model.predict(labels), labels @ model.combined)
+
+
+def test_plans_run_side_by_side_if_they_are_small_or_of_one_size():
+    def sized(N: int, K: int, heads: int) -> Plan:
+        return Plan(draw_task(N, K, 3, 2, 0.1, seed=0), heads)
+
+    plans = [sized(20, 200, 20), sized(2, 5, 2), sized(20, 200, 21), sized(20, 900, 200)]
+    assert list(_batches([*plans, sized(5, 9, 9)])) == [[1, 4], [0, 2], [3]]
+    assert list(_batches(plans[:1])) == [[0]]
+
+
+def test_a_run_knows_its_columns():
+    done = SETTING.train([small_plan()], {"rate": 0.2, "steps": 25, "record": [0, 1, 7]})
+    assert done.steps.tolist() == [0, 1, 7, 25]
+    with pytest.raises(AttributeError, match=r"unknown column 'gpa'; did you mean 'gap'\?"):
+        _ = done.gpa
+    columns = [column.name for column in SETTING.columns]
+    assert columns == ["loss", "gap", "guarantee", *done.names[2:-1], "sample_loss"]
+    assert done.names[-1] == "rate"
+
+
+def test_a_sample_of_prompts_and_frozen_attention():
+    plan = replace(small_plan(), scale=1.0)
+    options = {"sample": 40, "batch": 8, "rate": 0.02, "steps": 30, "record": (0, 30)}
+    done = SETTING.train([plan], {"algorithm": "adam", "frozen": True, **options})
+    expected = Training(plan.task, plan.heads, frozen=True, seed=plan.seed, **options).run()
+    for name in ("gap", "out_of_domain", "moved_Q", "sample_loss"):
+        np.testing.assert_allclose(done[name][0], expected[name], rtol=1e-6)
+    assert not done.moved_Q.any()
+    assert done.sample_loss[0, 1] < done.sample_loss[0, 0]
+    assert done.rule.startswith("Adam on w with Q frozen, batches of 8 from 40 prompts")
+
+
+def test_what_is_drawn_meets_the_hypotheses_and_depends_on_the_seed_alone():
+    plans = SETTING.draw(12, seed=3)
+    for plan in plans:
+        assert not any(hypothesis.broken(plan.problems) for hypothesis in CONVERGENCE)
+        assert plan.heads >= plan.task.N
+        np.testing.assert_allclose(plan.task.norms, 1.0, rtol=1e-12)
+    assert len({(p.task.N, p.task.K, p.task.d, p.task.m, p.heads) for p in plans}) == len(plans)
+    again = SETTING.draw(5, seed=3)
+    assert [p.document() for p in again] == [p.document() for p in plans[:5]]
+    assert SETTING.draw(1, seed=4)[0].document() != plans[0].document()
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_plan_is_read_back_as_it_was_written(tmp_path: Path, number: int):
+    plan = [small_plan(bound=3.5, epsilon=0.2, delta=0.3), saturated(), SETTING.draw(1)[0]][number]
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(plan.document()))
+    (again,) = SETTING.read(file)
+    assert again.document() == plan.document()
+    assert again.largest_coefficient == plan.largest_coefficient
+    np.testing.assert_array_equal(again.start.Q, plan.start.Q)
+    np.testing.assert_array_equal(again.task.target, plan.task.target)
+
+
+def test_hypotheses_have_names_and_an_unknown_one_lists_them():
+    assert SETTING.hypothesis("unit").broken_by == {"not_unit"}
+    with pytest.raises(InputError, match="known: unit, noise, full_rank"):
+        SETTING.hypothesis("unti")
+
+
+def test_tokens_that_are_not_of_norm_1_come_with_advice():
+    message = next(p.message for p in saturated().problems if p.code == "not_unit")
+    assert "divide each by its norm" in message
 
 
 SILENT = Plan(draw_task(3, 5, 4, 2, 0.0, seed=1, name="silent"), 4)
@@ -361,14 +456,32 @@ TWINS = small_plan(
     )
 )
 WRONG: dict[str, tuple[Plan, dict[str, Any]]] = {
-    "unknown algorithm 'ngd'; use gd, adam": (small_plan(), {"algorithm": "ngd"}),
-    "leave out --stage1-lr": (small_plan(), {"stage1_rate": 0.1}),
-    "leave out --stage1-steps": (small_plan(), {"stage1_steps": 1}),
-    "leave out --loss": (small_plan(), {"loss": "log"}),
-    "leave out --head": (small_plan(), {"head": "identity"}),
-    "leave out --epsilon": (small_plan(), {"epsilon": 0.0}),
-    "leave out --predict": (small_plan(), {"predict": ("a",)}),
-    "--lr takes a number here; got 'tight'": (small_plan(), {"rate": "tight"}),
+    "unknown algorithm 'ngd'; did you mean 'gd'? (known: gd, adam)": (
+        small_plan(),
+        {"algorithm": "ngd"},
+    ),
+    "unknown option of the context setting 'epsilon'; it takes algorithm (--algorithm), "
+    "rate (--lr), steps (--steps), record (--record), sample": (small_plan(), {"epsilon": 0.0}),
+    "--frozen (frozen) has no effect with algorithm gd; it is for adam": (
+        small_plan(),
+        {"frozen": True},
+    ),
+    "batch (--batch) has no effect without sample": (
+        small_plan(),
+        {"algorithm": "adam", "batch": 9},
+    ),
+    "sample and batch are numbers of prompts; got 5 and 0": (
+        small_plan(),
+        {"algorithm": "adam", "sample": 5, "batch": 0},
+    ),
+    "frozen must be true or false; got 'maybe'": (
+        small_plan(),
+        {"algorithm": "adam", "frozen": "maybe"},
+    ),
+    "unknown option of the context setting 'lr'; it takes": (small_plan(), {"lr": 0.1}),
+    "rate must be a number; got 'tight'": (small_plan(), {"rate": "tight"}),
+    "steps must be a whole number; got 2.5": (small_plan(), {"steps": 2.5}),
+    "record must be whole numbers; got [1, 'x']": (small_plan(), {"record": [1, "x"]}),
     "must be a positive number; got nan": (small_plan(), {"rate": math.nan}),
     "must be a positive number; got 0": (small_plan(), {"rate": 0.0}),
     "must not be negative": (small_plan(), {"steps": -1}),
@@ -381,15 +494,21 @@ WRONG: dict[str, tuple[Plan, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("message", WRONG)
-def test_requests_that_cannot_run_are_refused_in_words(message: str):
+def test_what_cannot_run_is_refused_in_words(message: str):
     plan, options = WRONG[message]
     with pytest.raises(InputError) as error:
-        TrainingRequest(**options).validate([plan])
+        SETTING.train([plan], options)
     assert message in str(error.value)
+
+
+def test_without_a_plan_there_is_nothing_to_train():
+    with pytest.raises(InputError, match="no plan"):
+        SETTING.train([], {})
 
 
 @pytest.mark.parametrize("plan", [SILENT, TWINS], ids=lambda plan: plan.name)
 def test_what_breaks_a_hypothesis_is_trained_when_a_rate_is_said(plan: Plan):
     found = run(plan, rate=0.01, steps=20, record=(0, 20))
     assert found["gap"][1] < found["gap"][0]
-    assert [problem["code"] for problem in found["problems"]] == [p.code for p in plan.problems]
+    answer = [problem["code"] for problem in analyzed(plan)["problems"]]
+    assert answer == [problem.code for problem in plan.problems]
