@@ -8,7 +8,7 @@ import pytest
 
 from lemmata.old_claims import Bench, Status, Verdict, check
 from lemmata.papers import papers
-from lemmata.papers.selection._witnesses import (
+from lemmata.papers.selection.counterexamples import (
     ExactEncodings,
     three_vectors,
     with_more_positions,

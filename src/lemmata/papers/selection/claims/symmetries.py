@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lemmata.old_claims import Bench, Cases, Judgement, each, fact, same
-from lemmata.papers.selection._witnesses import ExactEncodings, three_vectors
+from lemmata.papers.selection.counterexamples import ExactEncodings, three_vectors
 from lemmata.papers.selection.claims._terms import claim, softmax
 from lemmata.papers.selection.claims.definitions import attention, mean_attention
 from lemmata.papers.selection.experiments.descents import ENCODINGS, Ensemble
