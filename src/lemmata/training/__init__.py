@@ -7,6 +7,9 @@ from lemmata.training._dynamics import CollocationTraining as CollocationTrainin
 from lemmata.training._dynamics import JointTraining as JointTraining
 from lemmata.training._dynamics import Rule as Rule
 from lemmata.training._dynamics import TrainingState as TrainingState
+from lemmata.training._guard import AbstractGuardable as AbstractGuardable
+from lemmata.training._guard import Guarded as Guarded
+from lemmata.training._guard import GuardedState as GuardedState
 from lemmata.training._minimise import Minimum as Minimum
 from lemmata.training._minimise import minimise as minimise
 from lemmata.training._minimise import minimise_logits as minimise_logits
