@@ -12,7 +12,13 @@ from jaxtyping import Float, Int
 
 from lemmata._errors import InputError
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.experiments.plans import AbstractPlanned, Descending, Plans, Size
+from lemmata.papers.selection.experiments.plans import (
+    AbstractPlanned,
+    Descending,
+    Plans,
+    Size,
+    numbers_of,
+)
 from lemmata.papers.selection.setting import (
     Average,
     FamilyAttention,
@@ -42,7 +48,6 @@ class Descent(AbstractPlanned):
 
     Attributes:
         plan: the task, the step size and the loss to reach.
-        inertia: T - 1 for one-hot encodings, d_e for random ones.
         steps, series: the records, which are columns of the evidence too.
         reached, grown, halved: the first steps with L <= epsilon, with alpha >= 1 - kappa/10, and
             with s_+ >= 1/(2q); -1 if they did not come.
@@ -52,7 +57,6 @@ class Descent(AbstractPlanned):
     """
 
     plan: Plan
-    inertia: float
     steps: Int[np.ndarray, "records"]
     series: dict[str, Float[np.ndarray, "records"]]
     reached: int
@@ -66,6 +70,11 @@ class Descent(AbstractPlanned):
     def name(self) -> str:
         """The plan's name."""
         return self.plan.name
+
+    @property
+    def inertia(self) -> int:
+        """T - 1 for one-hot encodings, d_e for random ones."""
+        return self.plan.inertia
 
     @property
     def kappa(self) -> float:
@@ -116,7 +125,6 @@ def descend(
     return [
         Descent(
             plan=plan,
-            inertia=float(np.asarray(dynamics.inertia)[i]),
             steps=steps,
             series={name: rows[i] for name, rows in recording.series.items()},
             reached=int(times.loss[i]),
@@ -135,11 +143,8 @@ def as_evidence(cases: Sequence[Descent]) -> Evidence[Descent]:
     first = cases[0]
     columns = {name: np.stack([case[name] for case in cases]) for name in first.series}
     columns["phase"] = np.stack([case.phase for case in cases]).astype(float)
-    for name in ("T", "q", "d"):
-        columns[name] = np.array([[float(getattr(case.task, name))] for case in cases])
-    for name in ("rate", "epsilon"):
-        columns[name] = np.array([[getattr(case.plan, name)] for case in cases])
-    for name in ("inertia", "kappa", "reached", "grown", "halved"):
+    columns |= numbers_of([case.plan for case in cases])
+    for name in ("kappa", "reached", "grown", "halved"):
         columns[name] = np.array([[float(getattr(case, name))] for case in cases])
     return Evidence(tuple(cases), first.steps, columns)
 

@@ -16,7 +16,7 @@ from scipy.special import softmax
 
 from lemmata.claims import Bench, Experiment
 from lemmata.papers.selection.experiments.networks import SECTION_4 as PAPER_SIZE
-from lemmata.papers.selection.experiments.plans import AbstractPlanned, Plans, Size
+from lemmata.papers.selection.experiments.plans import AbstractPlanned, Plans, Size, numbers_alone
 from lemmata.papers.selection.experiments.runs import (
     PAPER,
     SECTION_4,
@@ -76,6 +76,15 @@ ACCEPTED: Experiment[Evidence[Accepted]] = Experiment(
     own=True,
 )
 """Below a threshold of 0.2 rejection would need thousands of draws."""
+
+LONGER: Experiment[Evidence[Plan]] = Experiment(
+    Plans(tuple(PAPER_SIZE._replace(T=T) for T in PAPER.lengths)), numbers_alone, own=True
+)
+"""The lengths at which the paper tests, in the dimension in which it trains."""
+
+THREE_SIGNS: Experiment[Evidence[Plan]] = Experiment(
+    Plans((Size(3, 1, 1, 6, threshold=1 / 3),)), numbers_alone, own=True
+)
 
 RIVAL_MEMBERS, RIVAL_SUBSETS = 20, 500
 

@@ -12,7 +12,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.experiments.plans import AbstractPlanned, Descending, Plans, Size
+from lemmata.papers.selection.experiments.plans import (
+    AbstractPlanned,
+    Descending,
+    Plans,
+    Size,
+    numbers_of,
+)
 from lemmata.papers.selection.setting import OneHotAttention, Plan, TwoScalars
 from lemmata.papers.selection.theory import missed, two_level_loss
 from lemmata.settings import Evidence
@@ -68,16 +74,14 @@ def long_runs(
     """Run plans in the limit of orthogonal encodings, with their records as columns."""
     if not plans:
         return Evidence(())
-    T, q, d = (jnp.array([float(getattr(p.task, k)) for p in plans]) for k in "Tqd")
-    inertia, rate = (jnp.array([float(getattr(p, k)) for p in plans]) for k in ("inertia", "rate"))
+    columns = numbers_of(plans)
+    T, q, d, inertia, rate, _ = (jnp.asarray(column[:, 0]) for column in columns.values())
     dynamics = TwoScalars(OneHotAttention(T, q), d, q, inertia, rate)
     progress = bench.track(title, len(plans) * int(steps[-1]))
     series = run(dynamics, steps, store=bench.store, progress=progress, chunk=16).series
     cases = tuple(
         LongRun(plan, steps, series["alpha"][i], series["C"][i]) for i, plan in enumerate(plans)
     )
-    numbers = {"T": T, "q": q, "d": d, "inertia": inertia, "rate": rate}
-    columns = {name: np.asarray(values)[:, None] for name, values in numbers.items()}
     for name in ("alpha", "C", "missed", "loss"):
         columns[name] = np.stack([getattr(case, name) for case in cases])
     return Evidence(cases, steps, columns)

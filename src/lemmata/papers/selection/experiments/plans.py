@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
-from lemmata.claims import AbstractInstances, Scale
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
 from lemmata.papers.selection.setting import Plan, Task, largest_epsilon, largest_rate
+from lemmata.settings import Evidence
 from lemmata.training import log_spaced
 
 DENSE = 300
@@ -73,12 +74,31 @@ class Plans(AbstractInstances):
         return text
 
     def _span(self, field: str) -> str:
-        known = [value for size in self.sizes if (value := getattr(size, field)) is not None]
+        sizes = [size for size in self.sizes if field != "threshold" or size.d_e is not None]
+        known = [value for size in sizes if (value := getattr(size, field)) is not None]
         if not known or (field == "threshold" and min(known) == 1):
             return ""
         label = "eta" if field == "rate" else field
         low, high = min(known), max(known)
         return f"{label} = {low:g}" + (f" to {high:g}" if high > low else "")
+
+
+def numbers_of(plans: Sequence[Plan]) -> dict[str, Float[np.ndarray, "plans 1"]]:
+    """T, q, d, inertia, rate and epsilon of plans, as columns of evidence."""
+    numbers = [
+        (plan.task.T, plan.task.q, plan.task.d, plan.inertia, plan.rate, plan.epsilon)
+        for plan in plans
+    ]
+    names = ("T", "q", "d", "inertia", "rate", "epsilon")
+    columns = np.array(numbers, dtype=float).reshape(-1, len(names)).T
+    return {name: column[:, None] for name, column in zip(names, columns, strict=True)}
+
+
+def numbers_alone(
+    experiment: Experiment[Evidence[Plan]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Plan]:
+    """What follows from these numbers alone."""
+    return Evidence(tuple(plans), columns=numbers_of(plans))
 
 
 class AbstractPlanned:

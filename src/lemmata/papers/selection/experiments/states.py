@@ -1,12 +1,12 @@
 """States of the two-scalar dynamics on a grid, each with one step, for the proof of Theorem D.4."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.experiments.plans import AbstractPlanned, Plans, Size
+from lemmata.papers.selection.experiments.plans import AbstractPlanned, Plans, Size, numbers_of
 from lemmata.papers.selection.setting import Plan, Task, largest_rate
 from lemmata.papers.selection.theory import ceiling
 from lemmata.settings import Evidence
@@ -68,9 +68,7 @@ def _states(
     """States (u, alpha) in the range of Phase II, and one step from each."""
     cases = tuple(StateGrid(plan) for plan in plans if plan.task.q < plan.task.T)
     tables = [states_of(case.task) for case in cases]
-    sizes = {key: [getattr(case.task, key) for case in cases] for key in "Tqd"}
-    columns = {key: np.array(values, dtype=float)[:, None] for key, values in sizes.items()}
-    columns["rate"] = np.array([[case.rate] for case in cases])
+    columns = numbers_of([replace(case.plan, rate=case.rate) for case in cases])
     for name in tables[0] if tables else ():
         columns[name] = np.stack([np.ravel(table[name]) for table in tables])
     return Evidence(cases, columns=columns)
