@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from lemmata.claims._comparisons import Comparison
 from lemmata.claims._experiment import Bench, Experiment
@@ -14,6 +14,8 @@ Comparisons = Comparison | Sequence[Comparison]
 
 Check = Callable[..., Comparisons]
 """From evidence to what the statement asserts about it."""
+
+CheckT = TypeVar("CheckT", bound=Check)
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def as_list(comparisons: Comparisons) -> list[Any]:
     return [comparisons] if isinstance(comparisons, Comparison) else list(comparisons)
 
 
-def statements(paper: str) -> Callable[..., Callable[[Check], Check]]:
+def statements(paper: str) -> Callable[..., Callable[[CheckT], CheckT]]:
     """A decorator that makes a claim of the paper out of a check, and one of each version.
 
     The check itself stays a function, and holds its claims as ``check.claims``.
@@ -101,8 +103,8 @@ def statements(paper: str) -> Callable[..., Callable[[Check], Check]]:
         counterexample: Callable[..., Comparisons] | None = None,
         versions: Sequence[Version] = (),
         **parameters: Any,
-    ) -> Callable[[Check], Check]:
-        def wrap(check: Check) -> Check:
+    ) -> Callable[[CheckT], CheckT]:
+        def wrap(check: CheckT) -> CheckT:
             printed = Claim(
                 f"{paper}/{name}",
                 where,
