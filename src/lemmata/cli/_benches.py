@@ -36,5 +36,5 @@ class Benches:
         return figure.draw(bench)
 
 
-MOVED: frozenset[str] = frozenset()
+MOVED: frozenset[str] = frozenset({"selection"})
 """Papers that have moved."""

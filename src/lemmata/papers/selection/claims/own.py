@@ -41,6 +41,7 @@ def early(evidence: Evidence[LongRun]) -> list[Comparison]:
 
 def late_share(evidence: Evidence[LongRun]) -> np.ndarray:
     """4 eta t L / inertia: 1 in the end if training converges as it should."""
+    assert evidence.steps is not None
     return evidence.loss / theory.late_loss(evidence.steps, evidence.rate, evidence.inertia)
 
 
