@@ -136,7 +136,7 @@ def mean_field(followed: Evidence[Followed]) -> list[Comparison]:
     def apart(case: Followed, name: str) -> float:
         time = clock(case.run)
         half = time >= time[-1] / 2
-        return abs(float(np.mean((case.run[name] / getattr(case.outside, name))[half])) - 1)
+        return abs(float(np.mean(case.run[name][half] / getattr(case.outside, name)[half])) - 1)
 
     return [
         mean_at_most(
