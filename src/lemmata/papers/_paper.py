@@ -5,9 +5,9 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from lemmata.drawing import Drawing
-from lemmata.old_claims import Bench, Claim
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Figure:
     title: str
     module: str
 
-    def draw(self, bench: Bench) -> Drawing:
+    def draw(self, bench: Any) -> Drawing:
         """Run the experiment and draw it."""
-        drawing: Callable[[Bench], Drawing] = importlib.import_module(self.module).draw
+        drawing: Callable[[Any], Drawing] = importlib.import_module(self.module).draw
         return drawing(bench)
 
 
@@ -38,7 +38,7 @@ class Paper:
     year: int
 
     @property
-    def claims(self) -> tuple[Claim, ...]:
+    def claims(self) -> tuple[Any, ...]:
         """Every statement that can be checked."""
         return importlib.import_module(f"lemmata.papers.{self.key}.claims").CLAIMS
 
