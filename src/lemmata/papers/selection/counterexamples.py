@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Int
 
-from lemmata.papers.selection.setting import Plan, Task
+from lemmata.papers.selection.setting import Plan, Task, walsh
 
 Signs = Int[np.ndarray, "d_e T"]
 
@@ -20,14 +20,6 @@ def plan_of(
     d_e, T = signs.shape
     E = signs / np.sqrt(d_e)
     return Plan(name, Task(T, q, d), rate, epsilon, d_e=d_e, encodings=E)
-
-
-def walsh(doublings: int) -> Signs:
-    """2^doublings orthogonal sign vectors."""
-    square = np.array([[1]])
-    for _ in range(doublings):
-        square = np.block([[square, square], [square, -square]])
-    return square
 
 
 def three_vectors(d_e: int) -> Signs:

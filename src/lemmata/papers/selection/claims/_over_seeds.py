@@ -6,7 +6,14 @@ Ends are means over the last tenth of the time, and losses are averaged over all
 import numpy as np
 
 from lemmata.claims import Inequality, Limit, at_least, at_most, mean_of, tends_to
-from lemmata.papers.selection.experiments.endings import Rows, Tasks, end, over, power
+from lemmata.papers.selection.experiments.endings import (
+    Rows,
+    Tasks,
+    end,
+    off_plateau,
+    over,
+    power,
+)
 from lemmata.papers.selection.experiments.runs import Arm, Pair, clock
 from lemmata.settings import Evidence
 
@@ -27,12 +34,17 @@ def mean_at_most(part: str, rows: Rows, bound: float) -> Inequality:
 
 
 def vanishes(pairs: Evidence[Pair], arm: Arm, tasks: Tasks) -> Limit:
-    """The losses of the tasks, as means over seeds, go to 0 along the time of gradient flow."""
+    """The losses of the tasks, as means over seeds, go to 0 along the time of gradient flow.
+
+    From the end of the plateau on, and relative to the zero predictor's loss.
+    """
     tasks, runs = list(tasks), [pair.run(arm) for pair in pairs]
+    late = np.all([off_plateau(run) for run in runs], axis=0)
     curves = [np.mean([run.task("population", *task) for run in runs], axis=0) for task in tasks]
     return tends_to(
-        curves,
+        np.where(late, curves, np.nan),
         0.0,
+        size=np.array([[runs[0].how.task.d / (2 * q)] for _, q in tasks]),
         part=f"{arm}: loss",
         cases=[f"T = {T}, q = {q}" for T, q in tasks],
         places=clock(runs[0]),

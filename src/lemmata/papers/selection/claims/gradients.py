@@ -1,7 +1,6 @@
 """Appendix E.2 and Lemma 3.4: gradients with random encodings, and the directions they keep."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,7 +13,7 @@ from lemmata.papers.selection.claims.definitions import (
     attention,
     mean_attention,
 )
-from lemmata.papers.selection.claims.one_hot import stays_on_direction
+from lemmata.papers.selection.claims.one_hot import stays_on_directions
 from lemmata.papers.selection.experiments.matrices import (
     ENUMERATION,
     MATRICES,
@@ -175,5 +174,4 @@ def lemma_e5(evidence: Evidence[Enumeration]) -> Comparison:
     average="inside",
 )
 def keeps_directions(evidence: Evidence[FullDescent], average: str) -> list[Comparison]:
-    chosen = evidence.where(lambda case: case.name.endswith(average))
-    return [replace(comparison, cases=chosen.cases) for comparison in stays_on_direction(chosen)]
+    return stays_on_directions(evidence.where(lambda case: case.name.endswith(average)))

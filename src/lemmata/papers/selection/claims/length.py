@@ -7,7 +7,7 @@ import numpy as np
 
 from lemmata.claims import Bench, Comparison, Silence, at_least, at_most, statements
 from lemmata.papers.selection import theory
-from lemmata.papers.selection.counterexamples import plan_of, walsh
+from lemmata.papers.selection.counterexamples import plan_of
 from lemmata.papers.selection.experiments.descents import STOCHASTIC, Descent
 from lemmata.papers.selection.experiments.long_descents import LENGTHS, LongRun, long_runs
 from lemmata.papers.selection.setting import (
@@ -17,6 +17,7 @@ from lemmata.papers.selection.setting import (
     STOCHASTIC_STEP,
     Plan,
     Task,
+    walsh,
 )
 from lemmata.settings import Evidence
 
@@ -107,14 +108,15 @@ def theorem_e6_repaired(evidence: Evidence[Descent]) -> Comparison:
 
 def settled(evidence: Evidence[Descent]) -> np.ndarray:
     """Records at which C has reached the threshold of Corollary E.8."""
-    sizes = (getattr(evidence, name) for name in ("T", "q", "d", "epsilon"))
-    return theory.concentration_reached(*sizes, evidence.each(lambda c: c.delta)) <= evidence.C
+    T, q, d, epsilon = evidence.T, evidence.q, evidence.d, evidence.epsilon
+    delta = evidence.each(lambda case: case.delta)
+    return np.asarray(theory.concentration_reached(T, q, d, epsilon, delta)) <= evidence.C
 
 
 def not_settled(evidence: Evidence[Descent]) -> list[Comparison]:
     """What to say where no run got as far as the corollaries speak of."""
-    reached = settled(evidence).any(axis=1)
-    late = [name for name, there in zip(evidence.names, reached, strict=True) if not there]
+    rows = zip(evidence.names, settled(evidence), strict=True)
+    late = [name for name, reached in rows if not reached.any()]
     if not late:
         return []
     reason = f"C does not reach the threshold within the recorded steps on {', '.join(late)}"

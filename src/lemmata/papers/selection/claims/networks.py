@@ -3,7 +3,7 @@
 Losses are mean squared errors without the 1/2 of Eq. (3), as in Theorem 3.5.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -32,7 +32,7 @@ REACHED = 0.03
 """A trained net has reached the law if it is above it by less than this share of d/q."""
 
 
-def trace_error(evidence: Evidence[Any]) -> dict[str, np.ndarray]:
+def trace_error(evidence: Evidence[Any]) -> dict[str, Any]:
     """The rounding of a trace of a projection in T d dimensions, and d/q, the whole trace."""
     return {
         "rounding": evidence.each(lambda net: (64 + net.task.T * net.task.d) * EPS),
@@ -74,16 +74,15 @@ def trained_above(bench: Bench) -> Comparison:
 def theorem_3_5(evidence: Evidence[Layer]) -> list[Comparison]:
     """Every function of the neurons is covered: the best one is known for each first layer."""
     compared: list[Comparison] = [told(evidence, lambda layer: layer.bound, "the best g, told y")]
-    sampled = [layer for layer in evidence if layer.measured is not None]
+    sampled = [(layer, layer.measured) for layer in evidence if layer.measured is not None]
     if sampled:
-        measured = np.array([(layer.measured.loss, layer.measured.error) for layer in sampled])
         compared.append(
             at_least(
-                measured[:, :1],
-                np.array([[float(layer.bound)] for layer in sampled]),
-                error=measured[:, 1:],
+                np.array([[measured.loss] for _, measured in sampled]),
+                np.array([[float(layer.bound)] for layer, _ in sampled]),
+                error=np.array([[measured.error] for _, measured in sampled]),
                 part="the best g, not told y",
-                cases=sampled,
+                cases=[layer for layer, _ in sampled],
             )
         )
     return compared
@@ -97,7 +96,7 @@ def theorem_3_5(evidence: Evidence[Layer]) -> list[Comparison]:
     hypotheses=(POSITIONS, FITS),
     on=FIRST_LAYERS,
 )
-def theorem_c_1(evidence: Evidence[Layer]) -> list[Comparison]:
+def theorem_c_1(evidence: Evidence[Layer]) -> Sequence[Comparison]:
     """Both steps, for a random direction of every kernel."""
     direction = evidence.each(lambda layer: layer.direction)
     return [
@@ -192,7 +191,7 @@ def width_tight(evidence: Evidence[Explicit]) -> list[Comparison]:
     "zero, and their first layers let through all that so many neurons can.",
     on=TRAINED,
 )
-def trained_net(evidence: Evidence[Trained]) -> list[Comparison]:
+def trained_net(evidence: Evidence[Trained]) -> Sequence[Comparison]:
     """The first layer exactly, the loss on fresh samples."""
     least, law = evidence.each(lambda net: net.least), evidence.each(lambda net: net.law)
     goal = law + REACHED * evidence.each(lambda net: net.task.d / net.task.q)

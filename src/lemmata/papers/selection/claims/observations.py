@@ -27,6 +27,7 @@ from lemmata.papers.selection.experiments.endings import (
     end,
     lengths,
     linearity,
+    off_plateau,
     over,
     share,
     subset_sizes,
@@ -65,19 +66,23 @@ ARMS: tuple[Arm, ...] = get_args(Arm)
     on=SGD,
 )
 def figure_1(pairs: Evidence[Pair]) -> list[Comparison]:
-    """The loss of the last 300 batches, as a run reports it."""
+    """The loss of the last 300 batches, as a run reports it, from the end of the plateau on."""
     runs = [pair.stochastic for pair in pairs]
+    time, loss = clock(runs[0]), np.mean([run["loss"] for run in runs], axis=0)
+    late_loss = np.where(np.all([off_plateau(run) for run in runs], axis=0), loss, np.nan)
     cosines = {
         f"cosine of {matrix}": [late(run, run[f"cosine_{matrix}"]) for run in runs]
         for matrix in ("W", "V")
     }
     return [
         tends_to(
-            np.mean([run["loss"] for run in runs], axis=0)[None, :],
+            late_loss[None, :],
             0.0,
+            trend=1 / np.maximum(time, 1),
+            size=runs[0].how.task.zero_loss,
             part="training loss",
             cases=["mean over seeds"],
-            places=clock(runs[0]),
+            places=time,
         ),
         mean_at_least("R² of a line", {"1/L": [linearity(r, np.reciprocal) for r in runs]}, 0.99),
         mean_at_least("direction", cosines, 0.999),

@@ -16,7 +16,7 @@ Rows = Mapping[str, Sequence[float]]
 """For each thing that is measured, one value a seed."""
 
 SMALL = 0.05
-"""Of the zero predictor's loss, from where on a line is fitted."""
+"""Of the zero predictor's loss: from there on training has left its plateau."""
 
 
 def lengths(pairs: Evidence[Pair]) -> Tasks:
@@ -53,16 +53,21 @@ def power(pair: Pair, arm: Arm, T: int, q: int) -> float:
     return decay(run, run.task("population", T, q))
 
 
+def off_plateau(run: TrainingRun) -> Bool[np.ndarray, "records"]:
+    """The records from the first below a twentieth of the zero predictor's loss on."""
+    small = np.nan_to_num(run["loss"], nan=np.inf) <= SMALL * run.how.task.zero_loss
+    return np.cumsum(small) > 0
+
+
 def fitted(
     run: TrainingRun, transform: Callable[[np.ndarray], np.ndarray]
 ) -> tuple[Bool[np.ndarray, "records"], float, float]:
     """A straight line through the transformed training loss: its records, slope and height.
 
-    From the first record below a twentieth of the zero predictor's loss to the change of step size.
+    From the end of the plateau to the change of step size.
     """
     loss, steps = run["loss"], run.steps
-    small = np.nan_to_num(loss, nan=np.inf) <= SMALL * run.how.task.zero_loss
-    chosen = (np.cumsum(small) > 0) & (steps <= run.how.change)
+    chosen = off_plateau(run) & (steps <= run.how.change)
     if chosen.sum() < 3:
         return np.isfinite(loss), 0.0, 0.0
     slope, height = np.polyfit(steps[chosen].astype(float), transform(loss[chosen]), 1)

@@ -1,6 +1,11 @@
 """What is trained: the task, its encodings, the model, and the two numbers it comes down to."""
 
-from lemmata.papers.selection.setting._analysis import analyze as analyze
+from lemmata.papers.selection.setting._analysis import Analysis as Analysis
+from lemmata.papers.selection.setting._before import TrainingRequest as TrainingRequest
+from lemmata.papers.selection.setting._before import analyze as analyze
+from lemmata.papers.selection.setting._before import describe as describe
+from lemmata.papers.selection.setting._before import read as read
+from lemmata.papers.selection.setting._before import train as train
 from lemmata.papers.selection.setting._construction import Attention as Attention
 from lemmata.papers.selection.setting._construction import attend_by_scale as attend_by_scale
 from lemmata.papers.selection.setting._construction import equation_8 as equation_8
@@ -11,8 +16,6 @@ from lemmata.papers.selection.setting._construction import (
 )
 from lemmata.papers.selection.setting._construction import self_attention as self_attention
 from lemmata.papers.selection.setting._construction import tight_encodings as tight_encodings
-from lemmata.papers.selection.setting._desk import TrainingRequest as TrainingRequest
-from lemmata.papers.selection.setting._desk import train as train
 from lemmata.papers.selection.setting._encodings import all_near_orthogonal as all_near_orthogonal
 from lemmata.papers.selection.setting._encodings import check_threshold as check_threshold
 from lemmata.papers.selection.setting._encodings import exceed_probability as exceed_probability
@@ -24,6 +27,7 @@ from lemmata.papers.selection.setting._encodings import (
 )
 from lemmata.papers.selection.setting._encodings import one_hot as one_hot
 from lemmata.papers.selection.setting._encodings import subset_encodings as subset_encodings
+from lemmata.papers.selection.setting._encodings import walsh as walsh
 from lemmata.papers.selection.setting._encodings import welch_bound as welch_bound
 from lemmata.papers.selection.setting._hypotheses import CONVERGES as CONVERGES
 from lemmata.papers.selection.setting._hypotheses import FITS as FITS
@@ -65,11 +69,14 @@ from lemmata.papers.selection.setting._plan import OnlineChoices as OnlineChoice
 from lemmata.papers.selection.setting._plan import Plan as Plan
 from lemmata.papers.selection.setting._plan import largest_epsilon as largest_epsilon
 from lemmata.papers.selection.setting._plan import largest_rate as largest_rate
-from lemmata.papers.selection.setting._plan_file import read as read
+from lemmata.papers.selection.setting._plan_training import PlanTraining as PlanTraining
+from lemmata.papers.selection.setting._plan_training import TrainedPlan as TrainedPlan
 from lemmata.papers.selection.setting._population import Average as Average
 from lemmata.papers.selection.setting._population import Family as Family
 from lemmata.papers.selection.setting._population import Population as Population
 from lemmata.papers.selection.setting._population import population as population
+from lemmata.papers.selection.setting._setting import SETTING as SETTING
+from lemmata.papers.selection.setting._setting import SelectionSetting as SelectionSetting
 from lemmata.papers.selection.setting._task import Task as Task
 from lemmata.papers.selection.setting._task import select_tokens as select_tokens
 from lemmata.papers.selection.setting._trained_networks import train_nets as train_nets
@@ -86,7 +93,6 @@ from lemmata.papers.selection.setting._two_scalars import TabulatedAttention as 
 from lemmata.papers.selection.setting._two_scalars import TwoScalars as TwoScalars
 from lemmata.papers.selection.setting._two_scalars import first_times as first_times
 from lemmata.papers.selection.setting._two_scalars import trajectory as trajectory
-from lemmata.papers.selection.setting._words import describe as describe
 from lemmata.papers.selection.setting._worst_case import BlindPair as BlindPair
 from lemmata.papers.selection.setting._worst_case import blind_pair as blind_pair
 from lemmata.papers.selection.setting._worst_case import lopsided_layer as lopsided_layer
