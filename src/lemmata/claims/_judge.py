@@ -118,9 +118,7 @@ def _chance(sides: dict[str, Grid]) -> Grid:
     return DEVIATIONS * sides["error"] if "error" in sides else np.zeros(sides["left"].shape)
 
 
-def _unclear(
-    comparison: Inequality, gap: Grid, allowed: Grid, chance: Grid
-) -> Bool[np.ndarray, "..."]:
+def _unclear(comparison: Inequality, gap: Grid, allowed: Grid, chance: Grid) -> Grid:
     """Too near to tell: within the error of an average, or at a strict bound within rounding."""
     unclear = (gap <= chance) & (chance > 0)
     if comparison.sense in (">", "<"):
