@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from lemmata.papers.selection.experiments import runs
-from lemmata.papers.selection.experiments.runs import Followed, Pair, Sizes
+from lemmata.papers.selection.experiments.mean_fields import Followed
+from lemmata.papers.selection.experiments.runs import Pair, Sizes
 from lemmata.papers.selection.setting import MeanField, Plan, Task, Training, TrainingRun
 from lemmata.settings import Evidence
 from lemmata.training import Recording

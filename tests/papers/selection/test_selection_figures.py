@@ -10,9 +10,16 @@ from oracles.online import SIZES, made_up_followed, made_up_pairs, made_up_plan
 
 from lemmata.claims import Bench
 from lemmata.drawing import COLUMN_WIDTH, TEXT_WIDTH, Drawing
-from lemmata.papers.selection.experiments import ensembles, heat_maps, runs
-from lemmata.papers.selection.experiments.ensembles import Rivals, Switched
+from lemmata.papers.selection.experiments import (
+    ensembles,
+    heat_maps,
+    mean_fields,
+    runs,
+    switched_encodings,
+)
+from lemmata.papers.selection.experiments.ensembles import Rivals
 from lemmata.papers.selection.experiments.heat_maps import HeatMap
+from lemmata.papers.selection.experiments.switched_encodings import Switched
 from lemmata.papers.selection.setting import Plan, Task, Training
 from lemmata.report import plain
 from lemmata.settings import Evidence
@@ -81,8 +88,8 @@ def bench() -> Bench:
         runs.ADAM: made_up_pairs(adam=True),
         runs.SGD_RANDOM: made_up_pairs(spread=True),
         runs.ADAM_RANDOM: made_up_pairs(adam=True, spread=True),
-        runs.MEAN_FIELD: made_up_followed(pairs),
-        ensembles.SWITCHED: _switched(pairs),
+        mean_fields.MEAN_FIELD: made_up_followed(pairs),
+        switched_encodings.SWITCHED: _switched(pairs),
         ensembles.RIVALS: Evidence((Rivals(eight, 10_000, 8, {"y": [1]}, inner),)),
         heat_maps.HEAT_MAPS: Evidence(
             (
@@ -153,7 +160,7 @@ def test_the_line_of_figure_1_is_that_of_least_squares(
 ) -> None:
     """The made-up loss is z / (1 + t/10) up to a factor, so that its inverse is a line."""
     fit = drawings["1"].numbers["fit of 1/L"]
-    factors = [one.run["loss"][-1] * 101 / 0.75 for one in bench.evidence(runs.MEAN_FIELD)]
+    factors = [one.run["loss"][-1] * 101 / 0.75 for one in bench.evidence(mean_fields.MEAN_FIELD)]
     assert fit["slope"] == pytest.approx(np.mean([1 / (7.5 * f) for f in factors]))
     assert fit["R^2"] == pytest.approx(1)
     # The first record below a twentieth of z: 1 + t/10 >= 20 times the factor.

@@ -9,12 +9,13 @@ from lemmata.claims import Inequality, Limit, at_least, at_most, mean_of, tends_
 from lemmata.papers.selection.experiments.endings import (
     Rows,
     Tasks,
+    clock,
     end,
     off_plateau,
     over,
     power,
 )
-from lemmata.papers.selection.experiments.runs import Arm, Pair, clock
+from lemmata.papers.selection.experiments.runs import Arm, Pair
 from lemmata.settings import Evidence
 
 STAYS = 0.25

@@ -8,7 +8,7 @@ from scipy.special import softmax
 
 from lemmata.claims import Bench, Comparison, Inequality, at_most, equal, statements
 from lemmata.papers.selection.counterexamples import Signs, plan_of, three_vectors
-from lemmata.papers.selection.experiments.descents import ENCODINGS, Ensemble
+from lemmata.papers.selection.experiments.encodings import ENCODINGS, Ensemble
 from lemmata.papers.selection.experiments.matrices import (
     ENUMERATION,
     MATRICES,

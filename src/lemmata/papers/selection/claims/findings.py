@@ -4,17 +4,18 @@ import numpy as np
 
 from lemmata.claims import Comparison, Fact, at_least, at_most, equal, statements
 from lemmata.papers.selection.claims._over_seeds import mean_at_least, mean_at_most, vanishes
+from lemmata.papers.selection.experiments.endings import clock
 from lemmata.papers.selection.experiments.ensembles import (
     ACCEPTED,
     JENSEN,
     RIVALS,
-    SWITCHED,
     Accepted,
     JensenPoint,
     Rivals,
-    Switched,
 )
-from lemmata.papers.selection.experiments.runs import MEAN_FIELD, SGD, Followed, Pair, clock
+from lemmata.papers.selection.experiments.mean_fields import MEAN_FIELD, Followed
+from lemmata.papers.selection.experiments.runs import SGD, Pair
+from lemmata.papers.selection.experiments.switched_encodings import SWITCHED, Switched
 from lemmata.papers.selection.setting import CONVERGES
 from lemmata.papers.selection.theory import NEEDED_DELTA
 from lemmata.settings import Evidence

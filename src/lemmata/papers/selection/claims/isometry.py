@@ -20,7 +20,7 @@ from lemmata.claims import (
 )
 from lemmata.papers.selection.claims.definitions import ensemble_of, off_subset, subsets_of
 from lemmata.papers.selection.counterexamples import three_vectors, with_more_positions
-from lemmata.papers.selection.experiments.descents import ENCODINGS, Ensemble
+from lemmata.papers.selection.experiments.encodings import ENCODINGS, Ensemble
 from lemmata.papers.selection.experiments.matrices import MATRICES, Matrices
 from lemmata.papers.selection.setting import measure_isometry, subset_encodings
 from lemmata.settings import Evidence

@@ -15,11 +15,10 @@ from lemmata.papers.selection.experiments.fractions import KERNEL_VECTORS, Kerne
 from lemmata.papers.selection.experiments.networks import (
     EXPLICIT,
     FIRST_LAYERS,
-    TRAINED,
     Explicit,
     Layer,
-    Trained,
 )
+from lemmata.papers.selection.experiments.trained_nets import TRAINED, Trained
 from lemmata.papers.selection.setting import FITS, POSITIONS
 from lemmata.settings import Evidence
 

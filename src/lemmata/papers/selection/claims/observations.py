@@ -24,7 +24,9 @@ from lemmata.papers.selection.claims._over_seeds import (
     vanishes,
 )
 from lemmata.papers.selection.experiments.endings import (
+    clock,
     end,
+    late,
     lengths,
     linearity,
     off_plateau,
@@ -32,20 +34,18 @@ from lemmata.papers.selection.experiments.endings import (
     share,
     subset_sizes,
 )
-from lemmata.papers.selection.experiments.ensembles import RIVALS, SWITCHED, Switched
+from lemmata.papers.selection.experiments.ensembles import RIVALS
+from lemmata.papers.selection.experiments.mean_fields import FORECAST, Forecast
 from lemmata.papers.selection.experiments.runs import (
     ADAM,
     ADAM_STARTS,
-    FORECAST,
     SGD,
     SGD_STARTS,
     Arm,
-    Forecast,
     Pair,
     Starts,
-    clock,
-    late,
 )
+from lemmata.papers.selection.experiments.switched_encodings import SWITCHED, Switched
 from lemmata.papers.selection.setting import CONVERGES
 from lemmata.settings import Evidence
 

@@ -11,7 +11,7 @@ from scipy.special import softmax
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale, Several
 from lemmata.papers.selection import theory
 from lemmata.papers.selection.experiments.networks import Unseen
-from lemmata.papers.selection.experiments.plans import AbstractPlanned, Plans, Size
+from lemmata.papers.selection.experiments.plans import AbstractOfPlan, AbstractPlanned, Plans, Size
 from lemmata.papers.selection.setting import (
     Attention,
     Plan,
@@ -55,11 +55,6 @@ class Encoded(AbstractPlanned):
     E: Float[np.ndarray, "d_e T"]
     y: Int[np.ndarray, "subsets q"]
     g: Float[np.ndarray, "subsets T"]
-
-    @property
-    def name(self) -> str:
-        """The plan's name."""
-        return self.plan.name
 
     @property
     def epsilon(self) -> float:
@@ -182,7 +177,7 @@ ENCODED: Experiment[Evidence[Encoded]] = Experiment(_mixed(0.5, 0.1, 0.01), _enc
 
 
 @dataclass(frozen=True)
-class Literal8(AbstractPlanned):
+class Literal8(AbstractOfPlan):
     """The model of Eq. (8) on some inputs, next to what Theorem C.3 says of it.
 
     Attributes:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from jaxtyping import Bool
 
-from lemmata.papers.selection.experiments.runs import Arm, Pair, decay, late
+from lemmata.papers.selection.experiments.runs import Arm, Pair, Series
 from lemmata.papers.selection.setting import TrainingRun
 from lemmata.settings import Evidence
 
@@ -17,6 +17,31 @@ Rows = Mapping[str, Sequence[float]]
 
 SMALL = 0.05
 """Of the zero predictor's loss: from there on training has left its plateau."""
+
+
+def clock(run: TrainingRun) -> Series:
+    """The sum of all step sizes up to each record: the time of gradient flow."""
+    how = run.how
+    later = how.rate if how.later_rate is None else how.later_rate
+    before = np.minimum(run.steps, how.change)
+    return how.rate * before + later * (run.steps - before)
+
+
+def late(run: TrainingRun, series: Series) -> float:
+    """The mean over the last tenth of the time."""
+    time = clock(run)
+    return float(np.mean(series[time >= 0.9 * time[-1]]))
+
+
+def decay(run: TrainingRun, series: Series) -> float:
+    """The power of the time with which a series falls, from the first quarter to the end.
+
+    1 means that it falls like 1/t, 0 that it stays.
+    """
+    time = clock(run)
+    early = np.abs(time / time[-1] - 0.25) <= 0.05
+    ratio = time[time >= 0.9 * time[-1]].mean() / time[early].mean()
+    return float(np.log(series[early].mean() / late(run, series)) / np.log(ratio))
 
 
 def lengths(pairs: Evidence[Pair]) -> Tasks:

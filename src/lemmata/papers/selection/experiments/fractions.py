@@ -9,14 +9,14 @@ from jaxtyping import Int
 
 from lemmata.claims import Bench, Experiment
 from lemmata.papers.selection.experiments.networks import TASKS, looked_at, task_problems
-from lemmata.papers.selection.experiments.plans import AbstractPlanned
+from lemmata.papers.selection.experiments.plans import AbstractOfPlan
 from lemmata.papers.selection.setting import EVERY_SUBSET, BlindPair, Plan, Task, blind_pair
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
 
 @dataclass(frozen=True)
-class KernelVector(AbstractPlanned):
+class KernelVector(AbstractOfPlan):
     """Whole tokens v, and E_y ||STS_q(v, y)||^2 by going through all subsets, in fractions."""
 
     name: str
@@ -68,7 +68,7 @@ KERNEL_VECTORS: Experiment[Evidence[KernelVector]] = Experiment(TASKS, _kernel_v
 
 
 @dataclass(frozen=True)
-class Blind(AbstractPlanned):
+class Blind(AbstractOfPlan):
     """A pair of inputs that a first layer cannot tell apart."""
 
     name: str

@@ -121,11 +121,6 @@ class HeatMap(AbstractPlanned):
     problems: Sequence[Problem] = ()
 
     @property
-    def name(self) -> str:
-        """What x_query is."""
-        return self.plan.name
-
-    @property
     def d(self) -> int:
         """The dimension of a token."""
         return self.how.task.d

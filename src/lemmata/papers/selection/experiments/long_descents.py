@@ -37,11 +37,6 @@ class LongRun(AbstractPlanned):
     problems: tuple[Problem, ...] = ()
 
     @property
-    def name(self) -> str:
-        """The plan's name."""
-        return self.plan.name
-
-    @property
     def inertia(self) -> int:
         """T - 1, or d_e."""
         return self.plan.inertia

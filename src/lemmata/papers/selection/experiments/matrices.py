@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 
 from lemmata.claims import Bench, Experiment
 from lemmata.papers.selection.experiments.descents import one_hot_dynamics
-from lemmata.papers.selection.experiments.plans import AbstractPlanned, Descending, Plans, Size
+from lemmata.papers.selection.experiments.plans import AbstractOfPlan, Descending, Plans, Size
 from lemmata.papers.selection.setting import (
     Average,
     Family,
@@ -32,7 +32,7 @@ from lemmata.tokens import Problem
 
 
 @dataclass(frozen=True)
-class Matrices(AbstractPlanned):
+class Matrices(AbstractOfPlan):
     """A small instance on which everything can be averaged exactly.
 
     ``X`` and ``chances`` are nodes and weights of a Gauss-Hermite rule: a discrete law of tokens
@@ -136,7 +136,7 @@ def gauss_hermite(
 
 
 @dataclass(frozen=True)
-class Enumeration(AbstractPlanned):
+class Enumeration(AbstractOfPlan):
     """Every sign matrix within a threshold: the law of Definition 2.5, whole."""
 
     name: str
@@ -164,7 +164,7 @@ def _enumerate(plan: Plan) -> Enumeration:
 
 
 @dataclass(frozen=True)
-class FullDescent(AbstractPlanned):
+class FullDescent(AbstractOfPlan):
     """Gradient descent on whole matrices, beside the recursion for two numbers."""
 
     name: str

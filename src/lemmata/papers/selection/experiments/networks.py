@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from lemmata.claims import Bench, Experiment
 from lemmata.papers.selection import theory
-from lemmata.papers.selection.experiments.plans import AbstractPlanned, Plans, Size
+from lemmata.papers.selection.experiments.plans import AbstractOfPlan, AbstractPlanned, Plans, Size
 from lemmata.papers.selection.setting import (
     Estimate,
     ExplicitNet,
@@ -29,7 +29,6 @@ from lemmata.papers.selection.setting import (
     least_loss,
     lopsided_layer,
     subset_moment,
-    train_nets,
     visible_share,
 )
 from lemmata.settings import Evidence
@@ -85,11 +84,6 @@ class Unseen(AbstractPlanned):
     plan: Plan
     problems: tuple[Problem, ...]
 
-    @property
-    def name(self) -> str:
-        """The plan's name."""
-        return self.plan.name
-
 
 def looked_at(plans: Sequence[Plan]) -> tuple[list[Plan], tuple[Unseen, ...]]:
     """The plans that statements can speak of, and the others."""
@@ -104,7 +98,7 @@ def looked_at(plans: Sequence[Plan]) -> tuple[list[Plan], tuple[Unseen, ...]]:
 
 
 @dataclass(frozen=True)
-class Layer(AbstractPlanned):
+class Layer(AbstractOfPlan):
     """A first layer, and what it lets through.
 
     Attributes:
@@ -215,7 +209,7 @@ FIRST_LAYERS: Experiment[Evidence[Layer]] = Experiment(TASKS, _first_layers)
 
 
 @dataclass(frozen=True)
-class Explicit(AbstractPlanned):
+class Explicit(AbstractOfPlan):
     """The explicit net of a width, and its loss on samples."""
 
     name: str
@@ -268,75 +262,3 @@ def _explicit(
 
 
 EXPLICIT: Experiment[Evidence[Explicit]] = Experiment(TASKS, _explicit)
-
-
-@dataclass(frozen=True)
-class Trained(AbstractPlanned):
-    """A trained net.
-
-    Attributes:
-        least: the least loss with its first layer's token part.
-        measured: its own loss on fresh samples.
-    """
-
-    name: str
-    plan: Plan
-    width: int
-    least: float
-    measured: Estimate
-    problems: tuple[Problem, ...] = ()
-
-    @property
-    def law(self) -> float:
-        """The least loss of this width."""
-        return float(law_of(self.task, self.width))
-
-
-@dataclass(frozen=True)
-class NetTrainings:
-    """Nets with a linear first layer of these widths and two ReLU layers, trained by Adam.
-
-    Attributes:
-        widths: of the first layer.
-        steps: of Adam, on fresh samples.
-        seeds, paper_seeds: how many of each width, by scale.
-    """
-
-    widths: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
-    steps: int = 2_000
-    seeds: int = 1
-    paper_seeds: int = 3
-
-    @property
-    def says(self) -> str:
-        """In words."""
-        widths = f"{min(self.widths)} to {max(self.widths)} neurons"
-        return f"nets with a linear first layer of {widths}, {self.steps:,} steps of Adam"
-
-
-def _trained(
-    experiment: Experiment[Evidence[Trained]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Trained]:
-    """Their losses on fresh samples, and the least loss with their first layers."""
-    training, nets = experiment.training, []
-    seeds = training.paper_seeds if experiment.scale == "paper" else training.seeds
-    for plan in plans:
-        for seed in range(experiment.seed, experiment.seed + seeds):
-            total = len(training.widths) * training.steps
-            for net in train_nets(
-                plan.task,
-                training.widths,
-                steps=training.steps,
-                seed=seed,
-                store=bench.store,
-                progress=bench.track("fully connected nets", total),
-            ):
-                name = f"{plan.name}, width {net.width}, seed {seed}"
-                least = least_loss(plan.task, net.tokens)
-                nets.append(Trained(name, plan, net.width, least, net.estimate))
-    return Evidence(tuple(nets))
-
-
-TRAINED: Experiment[Evidence[Trained]] = Experiment(
-    Plans((Size(5, 2, 1),)), _trained, NetTrainings(), own=True
-)

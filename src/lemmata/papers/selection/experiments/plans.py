@@ -101,8 +101,8 @@ def numbers_alone(
     return Evidence(tuple(plans), columns=numbers_of(plans))
 
 
-class AbstractPlanned:
-    """A case that is about a plan."""
+class AbstractOfPlan:
+    """A case that is about a plan, and has a name of its own."""
 
     plan: Plan
 
@@ -115,6 +115,15 @@ class AbstractPlanned:
     def task(self) -> Task:
         """T, q, d."""
         return self.plan.task
+
+
+class AbstractPlanned(AbstractOfPlan):
+    """A case that is named after its plan."""
+
+    @property
+    def name(self) -> str:
+        """The plan's name."""
+        return self.plan.name
 
 
 @dataclass(frozen=True)

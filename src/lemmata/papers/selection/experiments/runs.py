@@ -10,14 +10,12 @@ from jaxtyping import Float
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
 from lemmata.papers.selection.experiments.plans import AbstractPlanned
 from lemmata.papers.selection.setting import (
-    MeanField,
     OnlineChoices,
     Plan,
     Task,
     Training,
     TrainingRun,
     largest_epsilon,
-    mean_field,
     run_all,
 )
 from lemmata.settings import Evidence
@@ -198,11 +196,6 @@ class Pair(AbstractPlanned):
     stochastic: TrainingRun
     fixed: TrainingRun
 
-    @property
-    def name(self) -> str:
-        """The seed."""
-        return self.plan.name
-
     def run(self, arm: Arm) -> TrainingRun:
         """One of the two."""
         return self.stochastic if arm == "stochastic" else self.fixed
@@ -258,83 +251,6 @@ def pairs_behind(experiment: Experiment[Any], bench: Bench) -> Evidence[Pair]:
 
 
 @dataclass(frozen=True)
-class Followed(AbstractPlanned):
-    """An SGD run beside its mean field.
-
-    Attributes:
-        run: with fresh encodings, from zero.
-        outside: the mean field of what SGD descends.
-        inside: that of the loss (4), with the expectation inside the norm.
-    """
-
-    plan: Plan
-    run: TrainingRun
-    outside: MeanField
-    inside: MeanField
-
-    @property
-    def name(self) -> str:
-        """The seed."""
-        return self.plan.name
-
-    @property
-    def problems(self) -> Sequence[Problem]:
-        return divergence(self.name, self.run)
-
-
-def _followed(
-    experiment: Experiment[Evidence[Followed]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Followed]:
-    """Fresh encodings, beside the two-scalar recursion over an ensemble of encodings."""
-    pairs = pairs_behind(experiment, bench)
-    done = bench.track("mean field", 2)
-    curves = []
-    for average in ("outside", "inside"):
-        curves.append(mean_field(pairs.cases[0].stochastic.how, average=average))
-        done(1)
-    return Evidence(tuple(Followed(pair.plan, pair.stochastic, *curves) for pair in pairs))
-
-
-MEAN_FIELD: Experiment[Evidence[Followed]] = Experiment(SECTION_4, _followed, Online(), own=True)
-
-
-@dataclass(frozen=True)
-class Forecast(AbstractPlanned):
-    """A mean field at the paper's own sizes."""
-
-    plan: Plan
-    how: Training
-    curve: MeanField
-    problems: Sequence[Problem] = ()
-
-    @property
-    def name(self) -> str:
-        """The plan's name."""
-        return self.plan.name
-
-
-def _forecast(
-    experiment: Experiment[Evidence[Forecast]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Forecast]:
-    """The mean field alone, with fresh encodings."""
-    forecasts = []
-    for plan in plans:
-        size = sizes_of(experiment)
-        training = experiment.training.of(size, "stochastic", plan.training.seed)
-        moments = (0, training.steps // 20, training.steps // 10, training.steps)
-        lengths = tuple((T, size.q) for T in size.lengths)
-        training = replace(training, record=moments, tests=lengths)
-        forecasts.append(Forecast(plan, training, mean_field(training)))
-    return Evidence(tuple(forecasts))
-
-
-PAPER_ONCE = replace(PAPER, seeds=1)
-FORECAST: Experiment[Evidence[Forecast]] = Experiment(
-    OnlinePlans(PAPER_ONCE, PAPER_ONCE), _forecast, Online(), own=True
-)
-
-
-@dataclass(frozen=True)
 class Starts:
     """The runs of one seed from zero and from random weights."""
 
@@ -369,28 +285,3 @@ SGD_STARTS: Experiment[Evidence[Starts]] = Experiment(
 ADAM_STARTS: Experiment[Evidence[Starts]] = Experiment(
     SECTION_4, _starts, ADAM_RANDOM.training, own=True
 )
-
-
-def clock(run: TrainingRun) -> Series:
-    """The sum of all step sizes up to each record: the time of gradient flow."""
-    how = run.how
-    later = how.rate if how.later_rate is None else how.later_rate
-    before = np.minimum(run.steps, how.change)
-    return how.rate * before + later * (run.steps - before)
-
-
-def late(run: TrainingRun, series: Series) -> float:
-    """The mean over the last tenth of the time."""
-    time = clock(run)
-    return float(np.mean(series[time >= 0.9 * time[-1]]))
-
-
-def decay(run: TrainingRun, series: Series) -> float:
-    """The power of the time with which a series falls, from the first quarter to the end.
-
-    1 means that it falls like 1/t, 0 that it stays.
-    """
-    time = clock(run)
-    early = np.abs(time / time[-1] - 0.25) <= 0.05
-    ratio = time[time >= 0.9 * time[-1]].mean() / time[early].mean()
-    return float(np.log(series[early].mean() / late(run, series)) / np.log(ratio))

@@ -42,11 +42,6 @@ class Separation(AbstractPlanned):
     C: float
     problems: tuple[Problem, ...]
 
-    @property
-    def name(self) -> str:
-        """The plan's name."""
-        return self.plan.name
-
     def floor(self, width: int) -> float:
         """The least loss of a fully connected net."""
         return float(law_of(self.task, width))
@@ -93,11 +88,6 @@ class TrainedTransformer(AbstractPlanned):
     C: float
     loss: float
     problems: tuple[Problem, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The plan's name."""
-        return self.plan.name
 
     def floor(self, width: int) -> float:
         """The least loss of a fully connected net."""

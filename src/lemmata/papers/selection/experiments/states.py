@@ -26,11 +26,6 @@ class StateGrid(AbstractPlanned):
     plan: Plan
 
     @property
-    def name(self) -> str:
-        """The plan's name."""
-        return self.plan.name
-
-    @property
     def rate(self) -> float:
         """eta = 1 / (20 d^2)."""
         return largest_rate(self.task, None)

@@ -7,8 +7,8 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 
 from lemmata.drawing import PALETTE, draw_band, number
-from lemmata.papers.selection.experiments.endings import power
-from lemmata.papers.selection.experiments.runs import ARMS, Arm, Pair, late
+from lemmata.papers.selection.experiments.endings import late, power
+from lemmata.papers.selection.experiments.runs import ARMS, Arm, Pair
 from lemmata.papers.selection.setting import Training
 from lemmata.settings import Evidence
 

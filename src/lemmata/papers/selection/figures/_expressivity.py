@@ -11,18 +11,13 @@ from lemmata.claims import Bench, Experiment
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, SMALL, number, style
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection import theory
-from lemmata.papers.selection.experiments.networks import (
-    SECTION_4,
-    TRAINED,
-    Explicit,
-    Trained,
-    explicit_nets,
-)
+from lemmata.papers.selection.experiments.networks import SECTION_4, Explicit, explicit_nets
 from lemmata.papers.selection.experiments.plans import Plans
 from lemmata.papers.selection.experiments.separation import (
     TRAINED_TRANSFORMER,
     TrainedTransformer,
 )
+from lemmata.papers.selection.experiments.trained_nets import TRAINED, Trained
 from lemmata.papers.selection.setting import Plan, Task
 from lemmata.settings import Evidence
 

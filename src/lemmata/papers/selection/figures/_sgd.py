@@ -4,8 +4,9 @@ from lemmata.claims import Bench
 from lemmata.drawing import number
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.claims.observations import REPORTED_SHARE
-from lemmata.papers.selection.experiments.ensembles import RIVALS, SWITCHED
+from lemmata.papers.selection.experiments.ensembles import RIVALS
 from lemmata.papers.selection.experiments.runs import SGD
+from lemmata.papers.selection.experiments.switched_encodings import SWITCHED
 from lemmata.papers.selection.figures._generalization import draw_figure
 
 

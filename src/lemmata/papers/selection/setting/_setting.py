@@ -49,6 +49,7 @@ class SelectionSetting(AbstractSetting[Plan]):
     """Plans of sparse token selection."""
 
     key: ClassVar[str] = "selection"
+    instance_type: ClassVar[type] = Plan
     hypotheses: ClassVar[tuple[Hypothesis, ...]] = (
         SPARSE,
         SMALL_LOSS,
