@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from lemmata.claims._comparisons import Comparison
 from lemmata.claims._experiment import Bench, Experiment
@@ -14,6 +14,8 @@ Comparisons = Comparison | Sequence[Comparison]
 
 Check = Callable[..., Comparisons]
 """From evidence to what the statement asserts about it."""
+
+CheckT = TypeVar("CheckT", bound=Check)
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def as_list(comparisons: Comparisons) -> list[Any]:
 
 def statements(
     paper: str, setting: AbstractSetting[Any] | None = None
-) -> Callable[..., Callable[[Check], Check]]:
+) -> Callable[..., Callable[[CheckT], CheckT]]:
     """A decorator that makes a claim of the paper out of a check, and one of each version.
 
     The check itself stays a function, and holds its claims as ``check.claims``. The setting of a
@@ -106,8 +108,8 @@ def statements(
         counterexample: Callable[..., Comparisons] | None = None,
         versions: Sequence[Version] = (),
         **parameters: Any,
-    ) -> Callable[[Check], Check]:
-        def wrap(check: Check) -> Check:
+    ) -> Callable[[CheckT], CheckT]:
+        def wrap(check: CheckT) -> CheckT:
             printed = Claim(
                 f"{paper}/{name}",
                 where,

@@ -48,7 +48,7 @@ class Evidence(Generic[CaseT]):
     cases: tuple[CaseT, ...]
     steps: Num[np.ndarray, "records"] | None = None
     columns: Mapping[str, Grid] = field(default_factory=dict)
-    skipped: tuple[CaseT, ...] = ()
+    skipped: tuple[Case, ...] = ()
 
     def __len__(self) -> int:
         return len(self.cases)

@@ -1,4 +1,4 @@
-"""Encodings that break Lemma A.3 as printed, checked in whole numbers and fractions."""
+"""Encodings that break statements as printed, checked in whole numbers and fractions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,18 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Int
 
+from lemmata.papers.selection.setting import Plan, Task, walsh
+
 Signs = Int[np.ndarray, "d_e T"]
+
+
+def plan_of(
+    name: str, signs: Signs, q: int, *, d: int = 1, rate: float = 1.0, epsilon: float = 1e-3
+) -> Plan:
+    """A plan with these signs, scaled to unit length, as its encodings."""
+    d_e, T = signs.shape
+    E = signs / np.sqrt(d_e)
+    return Plan(name, Task(T, q, d), rate, epsilon, d_e=d_e, encodings=E)
 
 
 def three_vectors(d_e: int) -> Signs:
@@ -27,11 +38,8 @@ def three_vectors(d_e: int) -> Signs:
 
 def with_more_positions(signs: Signs) -> Int[np.ndarray, "eight_d_e T_plus_7"]:
     """Seven more positions, orthogonal to all others, in eight times as many dimensions."""
-    walsh = np.array([[1]])
-    for _ in range(3):
-        walsh = np.block([[walsh, walsh], [walsh, -walsh]])
     old = np.kron(signs, np.ones((8, 1), dtype=int))
-    new = np.kron(np.ones((len(signs), 1), dtype=int), walsh[:, 1:])
+    new = np.kron(np.ones((len(signs), 1), dtype=int), walsh(3)[:, 1:])
     return np.concatenate([old, new], axis=1)
 
 

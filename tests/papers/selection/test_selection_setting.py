@@ -1,8 +1,10 @@
-"""The analysis and the training of plans, against enumeration, stored numbers and plain loops."""
+"""The setting: plans read, drawn, analysed and trained, against stored numbers and plain loops."""
 
+import json
 import math
 from dataclasses import replace
 from itertools import combinations, permutations, product
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -12,19 +14,27 @@ import pytest
 from oracles.sparse_selection import FACTS, SMALL
 
 from lemmata._errors import InputError
-from lemmata.papers.selection.setting import Family, Plan, Task, Weights, _isometry, population
+from lemmata.papers.selection.claims import CLAIMS
+from lemmata.papers.selection.setting import (
+    SETTING,
+    Family,
+    OnlineChoices,
+    Plan,
+    PlanTraining,
+    Task,
+    Weights,
+    _isometry,
+    population,
+)
 from lemmata.papers.selection.setting import _measure as measuring
-from lemmata.papers.selection.setting._analysis import analyze, analyze_plan
-from lemmata.papers.selection.setting._desk import TrainingRequest, train
+from lemmata.papers.selection.setting._analysis import ASSUMPTIONS, THEOREMS
 from lemmata.papers.selection.setting._forecast import loss_elsewhere, two_scalars
 from lemmata.papers.selection.setting._measure import (
     least_dimensions,
     measure,
     orthogonality_floor,
 )
-from lemmata.papers.selection.setting._plan import OnlineChoices
-from lemmata.papers.selection.setting._words import describe
-from lemmata.papers.selection.theory._networks import width_law
+from lemmata.papers.selection.theory import width_law
 
 
 def given_plan(E: np.ndarray, q: int, d: int = 2, rate: float = 0.5, eps: float = 0.01) -> Plan:
@@ -32,10 +42,24 @@ def given_plan(E: np.ndarray, q: int, d: int = 2, rate: float = 0.5, eps: float 
 
 
 def run(plan: Plan, algorithm: str = "gd", **more: Any) -> dict[str, Any]:
-    request = TrainingRequest(algorithm=algorithm, **more)
-    answer = train([plan], request, store=None, track=lambda *_: lambda _: None)
-    (instance,) = answer["instances"]
-    return instance
+    """What training one plan gives, by name."""
+    trained = SETTING.train([plan], {"algorithm": algorithm, **more})
+    columns = {name: trained[name][0] for name in trained.names}
+    return {
+        **columns,
+        **trained.extras[0],
+        "steps": trained.steps,
+        "diverged": trained.diverged[0],
+        "reason": trained.reasons[0],
+    }
+
+
+def analyze_plan(plan: Plan) -> dict[str, Any]:
+    return SETTING.analyze(plan).document()
+
+
+def in_words(plan: Plan) -> str:
+    return " ".join(str(item) for item in SETTING.analyze(plan).describe())
 
 
 def test_small_encodings_are_measured_exactly():
@@ -111,7 +135,7 @@ def test_the_experiments_of_the_paper_cannot_have_the_isometry():
 @pytest.mark.parametrize("facts", FACTS["onehot_time_to_eps"][:6])
 def test_times_of_one_hot_plans_are_the_stored_ones(facts: dict):
     plan = Plan("p", Task(facts["T"], facts["q"], facts["d"]), facts["eta"], facts["eps"])
-    time = analyze([plan])["time"]
+    time = analyze_plan(plan)["time"]
     assert time["steps"] == pytest.approx(facts["t_first_loss_le_eps"], abs=facts["tol_steps"])
     assert time["standard_error"] == 0
     assert time["bound"] == pytest.approx(facts["bound_T2d_over_eta_eps"], rel=1e-12)
@@ -209,10 +233,11 @@ def test_times_of_random_plans_agree_with_slow_draws_within_their_errors():
 
 
 def test_a_time_beyond_the_search_is_none_and_said_so():
-    answer = analyze_plan(Plan("p", Task(100_000, 3, 1), 1e-6, 1e-9))
-    assert answer["time"]["steps"] is None
-    assert answer["length"]["ratio"] is None
-    words = " ".join(str(item) for item in describe(answer))
+    found = SETTING.analyze(Plan("p", Task(100_000, 3, 1), 1e-6, 1e-9))
+    assert found.time.steps is None
+    assert found.document()["time"]["steps_over_bound"] is None
+    assert found.length.ratio is None
+    words = " ".join(str(item) for item in found.describe())
     assert "not reached within 20,000,000 steps" in words
 
 
@@ -250,12 +275,13 @@ def test_which_theorem_applies():
     fine = analyze_plan(Plan("p", Task(20, 3, 2), 1 / 80, 0.003))
     assert fine["theorems"]["theorem-3.1"] == {"applies": True, "broken": []}
     assert fine["theorems"]["theorem-3.3"]["broken"] == ["not_one_hot"]
-    bad = analyze_plan(Plan("p", Task(12, 3, 2), 7.0, 0.5))
+    large = Plan("p", Task(12, 3, 2), 7.0, 0.5)
+    bad = analyze_plan(large)
     broken = ["q_range", "epsilon_range", "step_size"]
     assert bad["theorems"]["theorem-3.1"]["broken"] == broken
     codes = [problem["code"] for problem in bad["problems"]]
     assert codes == ["q_out_of_range", "large_epsilon", "large_step"]
-    assert "not below 2q = 6" in " ".join(str(item) for item in describe(bad))
+    assert "not below 2q = 6" in in_words(large)
     near = analyze_plan(Plan("p", Task(9, 2, 3), 1.0, 0.019, d_e=1_500))
     assert near["measured"]["below_tenth"] == (near["measured"]["delta"] < 0.1)
     assert near["theorems"]["theorem-3.3"]["applies"] == near["measured"]["below_tenth"]
@@ -266,9 +292,8 @@ def test_encodings_that_cannot_be_told_apart_are_named():
     with pytest.raises(
         InputError, match="mine: some subset of the encodings is linearly dependent"
     ):
-        analyze([given_plan(np.column_stack([E, -E[:, 0]]), q=2)])
-    words = " ".join(str(item) for item in describe(analyze_plan(given_plan(E, q=2))))
-    assert "cannot single out that subset" in words
+        SETTING.analyze(given_plan(np.column_stack([E, -E[:, 0]]), q=2))
+    assert "cannot single out that subset" in in_words(given_plan(E, q=2))
 
 
 @pytest.mark.parametrize("facts", FACTS["onehot_trajectories"][:2])
@@ -341,23 +366,36 @@ def test_given_encodings_are_those_trained_on():
 def test_the_rate_is_asked_for_or_planned_or_usual():
     stated = Plan("p", Task(8, 2, 2), 0.25, 1e-3, training=OnlineChoices(rate=0.25))
     silent = replace(stated, training=OnlineChoices())
-    assert TrainingRequest(algorithm="sgd", rate=0.5).step_size(stated) == 0.5
-    assert TrainingRequest(algorithm="sgd").step_size(stated) == 0.25
-    assert TrainingRequest(algorithm="sgd").step_size(silent) == 1.0
-    assert TrainingRequest(algorithm="adam").step_size(stated) == 1e-3
-    assert TrainingRequest().step_size(silent) == 0.25
+    assert PlanTraining(algorithm="sgd", rate=0.5).step_size(stated) == 0.5
+    assert PlanTraining(algorithm="sgd").step_size(stated) == 0.25
+    assert PlanTraining(algorithm="sgd").step_size(silent) == 1.0
+    assert PlanTraining(algorithm="adam").step_size(stated) == 1e-3
+    assert PlanTraining().step_size(silent) == 0.25
 
 
 PLAIN = Plan("p", Task(8, 2, 2), 0.1, 1e-3)
 RANDOM = Plan("p", Task(8, 2, 2), 0.1, 1e-3, d_e=8, threshold=0.8)
 WRONG: dict[str, tuple[Plan, dict[str, Any]]] = {
-    "unknown algorithm 'ngd'; use gd, sgd, adam": (PLAIN, {"algorithm": "ngd"}),
-    "leave out --stage1-lr": (PLAIN, {"stage1_rate": 0.1}),
-    "leave out --stage1-steps": (PLAIN, {"stage1_steps": 1}),
-    "leave out --loss": (PLAIN, {"loss": "log"}),
-    "leave out --head": (PLAIN, {"head": "identity"}),
-    "leave out --epsilon": (PLAIN, {"epsilon": 0.0}),
-    "leave out --predict": (PLAIN, {"predict": ("a",)}),
+    "unknown algorithm 'ngd'; did you mean 'gd'? (known: gd, sgd, adam)": (
+        PLAIN,
+        {"algorithm": "ngd"},
+    ),
+    "unknown option of the selection setting 'loss'; it takes algorithm (--algorithm)": (
+        PLAIN,
+        {"loss": "log"},
+    ),
+    "unknown option of the selection setting 'epsilon'": (PLAIN, {"epsilon": 0.0}),
+    "--samples (samples) has no effect with algorithm gd; it is for sgd, adam": (
+        PLAIN,
+        {"samples": 16},
+    ),
+    "--x-query (x_query) has no effect with algorithm gd": (PLAIN, {"x_query": "fixed"}),
+    "unknown x_query 'zeros'; did you mean 'zero'? (known: zero, fixed, random)": (
+        PLAIN,
+        {"algorithm": "sgd", "x_query": "zeros"},
+    ),
+    "samples must be at least 1; got 0": (PLAIN, {"algorithm": "sgd", "samples": 0}),
+    "seed must be at least 0; got -1": (PLAIN, {"seed": -1}),
     "--lr takes a number here; got 'tight'": (PLAIN, {"rate": "tight"}),
     "must be a positive number; got nan": (PLAIN, {"rate": math.nan}),
     "must be a positive number; got 0": (PLAIN, {"rate": 0.0}),
@@ -390,7 +428,7 @@ WRONG: dict[str, tuple[Plan, dict[str, Any]]] = {
 def test_requests_that_cannot_run_are_refused_in_words(message: str):
     plan, options = WRONG[message]
     with pytest.raises(InputError) as error:
-        TrainingRequest(**options).validate([plan])
+        SETTING.train([plan], options)
     assert message in str(error.value)
 
 
@@ -400,3 +438,80 @@ def test_groups_share_nothing_but_the_plan():
     tables = np.asarray(jax.tree.leaves(dynamics.attention)[2])
     assert len(tables) == 4
     assert len({table.tobytes() for table in tables}) == 4
+
+
+ROUND_TRIPS = {
+    "one-hot": Plan("p", Task(20, 3, 2), 1 / 80, 0.003),
+    "rate": Plan("p", Task(20, 3, 2), 0.01, 0.003, training=OnlineChoices(rate=0.01)),
+    "random": Plan("p", Task(8, 2, 2), 0.15, 1e-3, 24, 0.8, training=OnlineChoices(rate=0.15)),
+    "training": Plan(
+        "p",
+        Task(8, 2, 2),
+        1 / 80,
+        1e-3,
+        training=OnlineChoices("fixed", None, 0.5, 7, 16, 0.1, "random", ((9, 2), (8, 3)), seed=5),
+    ),
+    "given": replace(given_plan(SMALL, 2), training=OnlineChoices(rate=0.5)),
+}
+
+
+@pytest.mark.parametrize("kind", ROUND_TRIPS)
+def test_a_plan_that_is_written_is_read_back(kind: str, tmp_path: Path):
+    plan, file = ROUND_TRIPS[kind], tmp_path / "plan.json"
+    file.write_text(json.dumps(plan.document()))
+    (back,) = SETTING.read(file)
+    np.testing.assert_array_equal(back.encodings, plan.encodings)
+    assert replace(back, encodings=None) == replace(plan, encodings=None)
+
+
+def test_plans_that_are_drawn_meet_the_theorems_and_are_read_back(tmp_path: Path):
+    plans = SETTING.draw(24, seed=3)
+    assert [plan.name for plan in plans] == [plan.name for plan in SETTING.draw(24, seed=3)]
+    assert plans[0].name != SETTING.draw(1, seed=4)[0].name
+    assert len({(plan.task.T, plan.task.q, plan.task.d) for plan in plans}) > 20
+    for plan in plans:
+        asked = ("theorem-3.1", "theorem-3.3")[plan.kind == "given"]
+        codes = {code for name in THEOREMS[asked][1:] for code in ASSUMPTIONS[name].broken_by}
+        assert not codes & {problem.code for problem in plan.problems}
+        if plan.kind == "given":
+            assert plan.encodings is not None
+            gram = plan.encodings.T @ plan.encodings
+            np.testing.assert_allclose(gram, np.eye(plan.task.T), atol=1e-15)
+    file = tmp_path / "plans.json"
+    file.write_text(json.dumps({"plans": [plan.document() for plan in plans]}))
+    assert [plan.rate for plan in SETTING.read(file)] == [plan.rate for plan in plans]
+
+
+def test_theorems_ask_what_their_claims_take_for_granted():
+    """One list of hypotheses decides in the analysis and in a check."""
+    claims = {claim.name: claim for claim in CLAIMS}
+    for key, asks in THEOREMS.items():
+        asked = {ASSUMPTIONS[name] for name in asks[1:]}
+        assert set(claims[f"selection/{key}"].hypotheses) == asked
+
+
+def test_a_run_has_its_columns_as_attributes():
+    plans = [*SETTING.draw(2), given_plan(SMALL, 2), SETTING.draw(3)[2]]
+    trained = SETTING.train(plans, {"steps": 50, "record": (0, 10, 50)})
+    assert trained.names == ["loss", "alpha", "C", "missed", "rate"]
+    assert trained.alpha.shape == trained.loss.shape == (4, 3)
+    assert trained.rate[:, 0].tolist() == [plan.rate for plan in plans]
+    assert [case.name for case in trained.evidence] == [plan.name for plan in plans]
+    for i, plan in enumerate(plans):
+        alone = SETTING.train([plan], {"steps": 50, "record": (0, 10, 50)})
+        np.testing.assert_array_equal(alone.loss[0], trained.loss[i])
+    assert not SETTING.hypothesis("converges").broken(trained.evidence.cases[0].problems)
+    assert SETTING.hypothesis("isometry").broken(trained.evidence.cases[2].problems)
+
+
+def test_what_is_asked_for_replaces_what_the_plan_says():
+    plan = Plan("p", Task(8, 2, 2), 0.1, 1e-3)
+    options = {"algorithm": "sgd", "rate": 0.5, "seed": 3, "samples": 16, "x_query": "random"}
+    training = PlanTraining(**options).online(PlanTraining(**options).of(plan))
+    assert (training.rate, training.seed, training.samples) == (0.5, 3, 16)
+    assert training.x_query == "random"
+    assert PlanTraining(seed=9).of(plan).training.seed == 9
+    with pytest.raises(InputError, match="there is no plan to train"):
+        SETTING.train([], {})
+    with pytest.raises(InputError, match="unknown hypothesis of the selection setting 'sprase'"):
+        SETTING.hypothesis("sprase")
