@@ -122,10 +122,12 @@ def bad_requests(folder: Path) -> dict[str, list[object]]:
         "No such file": ["analyze", "none.json"],
         "the context setting reads plans from .json": ["analyze", "tokens.txt"],
         "has tokens of its own": ["analyze", "good.json", "--embeddings", "rows.json"],
-        "unknown algorithm 'sgd'; use gd, adam": [*train, "--algorithm", "sgd"],
-        "--lr takes a number here; got 'tight'": [*train, "--lr", "tight"],
+        "unknown algorithm 'sgd'; did you mean 'gd'? (known: gd, adam)": [
+            *(*train, "--algorithm", "sgd")
+        ],
+        "got 'tight'": [*train, "--lr", "tight"],
         "the step size must be a positive number": [*train, "--lr", "-1"],
-        "has no vocabulary": [*train, "--predict", "a b"],
+        "unknown option of the context setting": [*train, "--predict", "a b"],
         "can only record steps 0 to 5": [*train, "--steps", 5, "--record", "6"],
         "must not be negative": [*train, "--steps", "-2"],
     }

@@ -90,6 +90,22 @@ def test_integer_tokens_without_embeddings_are_sorted(write):
     assert data.samples[0].tokens == (2, 0)
 
 
+def test_the_longest_line_and_sequence_are_read(write):
+    line = "a b" + " " * 999_997
+    assert pairs(only(read_instances(write("a.txt", line), prefixes=True)).data) == [
+        (["a"], "b", 1)
+    ]
+    longest = {"sequences": [["a"] * 2_000], "labels": ["b"]}
+    data = only(read_instances(write("a.json", longest), prefixes=True)).data
+    assert data.longest_input == 2_000
+
+
+def test_letters_beside_the_surrogates_are_text(write):
+    document = '{"sequences": [["\\ud7ff", "\\ue000"]], "labels": ["\\ud83d\\ude00"]}'
+    data = only(read_instances(write("a.json", document), prefixes=True)).data
+    assert data.vocabulary == ("\ud7ff", "\ue000", "\U0001f600")
+
+
 def test_instances_are_read_in_order(write):
     entries = [{"sequences": [[x]], "labels": ["z"]} for x in "ab"]
     found = read_instances(write("a.json", {"instances": entries}), prefixes=True)
@@ -113,6 +129,17 @@ BROKEN = {
         "a.json",
         {"sequences": [["a"] * 2_001], "labels": ["b"]},
         ["sequence 0", "2,001 tokens", "split"],
+    ),
+    "line just too long": ("a.txt", "a b\n" + "x" * 1_000_001, ["line 2", "1,000,001"]),
+    "half a surrogate pair": (
+        "a.json",
+        '{"sequences": [["a", "\\ud800"]], "labels": ["a"]}',
+        ["sequence 0", "surrogate"],
+    ),
+    "other half of a surrogate pair": (
+        "a.jsonl",
+        '{"sequence": ["a"], "label": "x\\udfff"}',
+        ["line 1", "surrogate"],
     ),
     "broken json": ("a.json", "{", ["a.json", "not valid JSON"]),
     "broken json line": (
@@ -180,6 +207,11 @@ BROKEN = {
         "a.json",
         {"sequences": [[0]], "labels": [5], "embeddings": [[1], [2]]},
         ["0 to 5", "0 to 1"],
+    ),
+    "token one past the embeddings": (
+        "a.json",
+        {"sequences": [[0]], "labels": [2], "embeddings": [[1], [2]]},
+        ["0 to 2", "0 to 1"],
     ),
     "negative token": (
         "a.json",

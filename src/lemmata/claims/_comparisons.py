@@ -165,4 +165,4 @@ def mean_of(draws: Any, axis: int = 0) -> tuple[np.ndarray, np.ndarray]:
     spread = (
         values.std(axis=axis, ddof=1) if count > 1 else np.full(values.mean(axis).shape, np.inf)
     )
-    return values.mean(axis=axis), spread / np.sqrt(count)
+    return np.asarray(values.mean(axis=axis)), np.asarray(spread / np.sqrt(count))

@@ -3,6 +3,7 @@
 Plotting libraries are imported when something is drawn.
 """
 
+from lemmata.drawing._columns import plot_column as plot_column
 from lemmata.drawing._drawing import Drawing as Drawing
 from lemmata.drawing._files import METADATA as METADATA
 from lemmata.drawing._files import picture_bytes as picture_bytes
@@ -18,6 +19,7 @@ from lemmata.drawing._named import NamedGraphs as NamedGraphs
 from lemmata.drawing._numbers import number as number
 from lemmata.drawing._numbers import percent as percent
 from lemmata.drawing._shapes import draw_band as draw_band
+from lemmata.drawing._shapes import draw_logarithmic as draw_logarithmic
 from lemmata.drawing._shapes import draw_tokens as draw_tokens
 from lemmata.drawing._style import COLUMN_WIDTH as COLUMN_WIDTH
 from lemmata.drawing._style import PALETTE as PALETTE

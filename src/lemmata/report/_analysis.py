@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lemmata._files import write_whole
+from lemmata._html import Markup, element
 from lemmata.drawing import percent
-from lemmata.report._html import Markup, element
 from lemmata.report._limits import limits, statements
 from lemmata.report._order import Order
 from lemmata.report._orders_page import order_section, orders_table

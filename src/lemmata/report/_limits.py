@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from lemmata._html import Markup, element, join
 from lemmata.drawing import number
 from lemmata.margin import MaxMargin, Pair, Status
-from lemmata.report._html import Markup, element, join
 from lemmata.report._pieces import MOST_ROWS, chip, clean, count, facts, folded, table
 from lemmata.settings import LimitView, OrdersView, certificate_of
 from lemmata.tokens import Problem, Token

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import quote
 
+from lemmata._html import Markup, element, join
 from lemmata.drawing import percent
-from lemmata.report._html import Markup, element, join
 from lemmata.report._order import Order
 from lemmata.report._page import inline_svg
 from lemmata.report._pieces import (

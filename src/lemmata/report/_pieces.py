@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from lemmata._html import Markup, element, join
 from lemmata.drawing import legible
-from lemmata.report._html import Markup, element, join
 from lemmata.tokens import Token
 
 LONGEST_TOKEN = 60

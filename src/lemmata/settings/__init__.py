@@ -9,6 +9,7 @@ from lemmata.settings._hypothesis import union as union
 from lemmata.settings._options import Option as Option
 from lemmata.settings._options import check_options as check_options
 from lemmata.settings._options import number_or as number_or
+from lemmata.settings._options import step_numbers as step_numbers
 from lemmata.settings._orders import CONTRADICTION as CONTRADICTION
 from lemmata.settings._orders import SILENCE as SILENCE
 from lemmata.settings._orders import HasOrders as HasOrders

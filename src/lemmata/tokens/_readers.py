@@ -2,8 +2,8 @@
 
 Text holds one sentence a line. JSON Lines holds ``{"sequence": [...], "label": ...}`` a line,
 optionally with ``count``. JSON holds ``{"sequences": [...], "labels": [...]}``, optionally with
-``counts``, ``embeddings``, ``initial_weights`` and a ``name``, or ``{"instances": [...]}`` of such
-objects. A key that is not known is an error.
+``counts`` or ``log_frequencies``, ``embeddings``, ``initial_weights`` and a ``name``, or
+``{"instances": [...]}`` of such objects. A key that is not known is an error.
 """
 
 import json
@@ -24,19 +24,32 @@ LONGEST_SEQUENCE = 2_000
 LARGEST_COUNT = 10**12
 
 LINE_KEYS = ("sequence", "label", "count")
-KEYS = ("name", "sequences", "labels", "counts", "embeddings", "initial_weights")
+KEYS = (
+    "name",
+    "sequences",
+    "labels",
+    "counts",
+    "log_frequencies",
+    "embeddings",
+    "initial_weights",
+)
 
 Row = tuple[list[Token], Token, int, str]
 
 
 @dataclass(frozen=True)
 class Instance:
-    """One dataset to train on, with whatever its file said about embeddings and weights."""
+    """One dataset to train on, with whatever its file said about embeddings and weights.
+
+    ``log_frequencies`` has the logarithm of the share of each sample, where that is too skewed to
+    be written as counts.
+    """
 
     data: TokenData
     embeddings: Float[np.ndarray, "tokens dimension"] | None = None
     initial_weights: Float[np.ndarray, "dimension dimension"] | None = None
     name: str = ""
+    log_frequencies: Float[np.ndarray, "samples"] | None = None
 
     def check_shapes(self, name: str) -> None:
         """Embeddings have a row a token, and initial weights their dimension."""
@@ -154,7 +167,27 @@ def _read_instance(entry: Any, where: str) -> Instance:
     name = entry.get("name", "")
     if not isinstance(name, str) or not name.isprintable():
         raise InputError(f"{where}: name must be a text that can be printed; got {name!r}")
-    return Instance(data, embeddings, weights, name)
+    return Instance(data, embeddings, weights, name, _log_frequencies(entry, data, where))
+
+
+def _log_frequencies(
+    entry: dict[str, Any], data: TokenData, where: str
+) -> Float[np.ndarray, "samples"] | None:
+    """One number a sample, in the place of counts; samples that are equal cannot have two."""
+    given = entry.get("log_frequencies")
+    if given is None:
+        return None
+    if "counts" in entry:
+        raise InputError(f'{where}: give "counts" or "log_frequencies", not both')
+    numbers = isinstance(given, list) and all(
+        isinstance(value, int | float) and not isinstance(value, bool) and -np.inf < value < np.inf
+        for value in given
+    )
+    if not numbers or len(given) != len(entry["sequences"]):
+        raise InputError(f'{where}: "log_frequencies" must be a list with one number a sequence')
+    if len(given) != len(data.samples):
+        raise InputError(f'{where}: with "log_frequencies" every sample may stand there only once')
+    return np.array(given, dtype=float)
 
 
 def _row(sequence: Any, label: Any, count: Any, place: str, source: str) -> Row:

@@ -187,8 +187,8 @@ def _describe(
     gaps = jax.numpy.zeros(chunk, dtype=np.int64)
     return {
         "programs": [
-            _start.lower(dynamics).as_text(),
-            _advance.lower(dynamics, state, gaps).as_text(),
+            _start.lower(dynamics).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
+            _advance.lower(dynamics, state, gaps).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
         ],
         "arrays": [np.asarray(leaf) for leaf in jax.tree.leaves(dynamics)],
         "steps": steps,

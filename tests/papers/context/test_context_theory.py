@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 from oracles import in_context as oracle
@@ -108,6 +109,92 @@ def test_the_smoothness_at_any_gamma_and_alpha(c, power):
 def test_the_repaired_short_form_bounds_the_long_one(c):
     gamma = least_gamma(c)
     assert smoothness_simplified_repaired(c, gamma) >= smoothness(c, gamma) * (1 - 1e-12)
+
+
+def repaired_short_form(c: Constants) -> mpf:
+    """(17) with ||Z-bar|| in its bracket, and the other branch of max{1, 4K alpha^2} too."""
+    gamma, alpha = by_hand(c)[:2]
+    zeta, gap, size = mpf(c.zeta), mpf(c.gap), mpf(c.spectral)
+    branch = max(mpf(1), 1 / (4 * c.K * alpha**2))
+    learned = 8 * mp.sqrt(2 * c.K * gap) * c.H * size / zeta
+    bracket = learned + 1 + mpf(c.cross) / mpf(c.ridge)
+    first = mpf(8) / c.K * gamma**2 + branch * 4096 / (gamma * zeta**2) * c.K**2 * c.N * gap
+    late = branch * 16384 / (gamma * zeta**4) * c.K**3 * size**2 * gap**2
+    return mp.sqrt(
+        bracket**2 * size**4 * first + 2 * c.H**2 * size**4 * (gamma**4 / mpf(c.K) ** 2 + late)
+    )
+
+
+@given(constants())
+@example(
+    Constants(2, 1, 80, ridge=1, zeta=1, gap=1, spectral=20, largest_column=20, target=1, cross=1)
+)
+def test_the_repaired_short_form_in_many_digits(c):
+    """In the example 4K alpha^2 is 0.002, so that the other branch counts."""
+    with mp.workdps(40):
+        expected = repaired_short_form(c)
+    assert abs(smoothness_simplified_repaired(c, least_gamma(c)) / expected - 1) < 1e-12
+
+
+def rational() -> Constants:
+    """Numbers with which every formula but (15) is a fraction: alpha = 96 / gamma."""
+    return Constants(
+        N=2,
+        K=2,
+        H=3,
+        ridge=0.5,
+        zeta=0.25,
+        gap=2.25,
+        spectral=2.0,
+        largest_column=1.5,
+        target=1.25,
+        cross=7.0,
+    )
+
+
+def test_the_constants_by_hand():
+    """At gamma = 96, where alpha = 1 and 4 K alpha^2 = 8, and at 960, where it is 2/25."""
+    c = rational()
+    assert radius(c, 96.0) == 1.0
+    assert radius(c, 960.0) == pytest.approx(0.1, rel=1e-15)
+    for gamma, alpha, largest in ((96, Fraction(1), Fraction(8)), (960, Fraction(1, 10), 1)):
+        reach = gamma * 3 * alpha
+        first = 2 * (2 * gamma * 4 * (2 * reach + Fraction(5, 4))) ** 2 / 2
+        in_alpha = first + 2 * Fraction(gamma**2 * 3 * 4, 2) ** 2
+        in_Q = largest * (reach**2 + 8 * (reach + Fraction(5, 4)) ** 2)
+        printed, repaired = (
+            in_alpha + prefactor * in_Q for prefactor in (24 * gamma, 72 * gamma**2)
+        )
+        assert smoothness(c, float(gamma)) ** 2 == pytest.approx(float(printed), rel=1e-14)
+        assert smoothness_repaired(c, float(gamma)) ** 2 == pytest.approx(
+            float(repaired), rel=1e-14
+        )
+
+
+def test_the_short_forms_by_hand():
+    """8 sqrt(2) H sqrt(K) ||Z-bar||^p sqrt(Delta) / zeta = 288 * 2^p, and cross / ridge = 14."""
+    c = rational()
+    for gamma, keep in ((96, Fraction(1)), (960, Fraction(25, 2))):
+        first, late = (
+            Fraction(2 * 4096 * 4 * 9 * 16, 4 * gamma),
+            Fraction(2**17 * 81 * 4 * 16, gamma),
+        )
+        for bound, bracket, kept in (
+            (smoothness_simplified, 1167, 1),
+            (smoothness_simplified_repaired, 591, keep),
+        ):
+            square = bracket**2 * 16 * (4 * gamma**2 + kept * first)
+            square += 2 * 9 * 16 * (Fraction(gamma**4, 4) + kept * late)
+            assert bound(c, float(gamma)) ** 2 == pytest.approx(float(square), rel=1e-14)
+
+
+def test_the_least_gamma_and_the_best_rate_by_hand():
+    c = rational()
+    with mp.workdps(40):
+        factor = 128 * mp.sqrt(2) / (mp.sqrt(2) - 1)
+        square = factor * 4 * mp.sqrt(3) * mpf("1.5") * mp.sqrt(8) * mpf("2.25") * mpf(4) ** 2.5
+        assert least_gamma(c) == pytest.approx(float(mp.sqrt(square)), rel=1e-14)
+        assert best_rate(c) == pytest.approx(float(1 / (96 * mp.sqrt(2))), rel=1e-14)
 
 
 def test_the_printed_short_form_does_not():

@@ -1,22 +1,29 @@
 """Every numbered statement of the paper as a check, and our own findings beside them.
 
-``setup`` has Section 2 and Assumptions 1 and 3; ``loss`` Lemmas 3 to 5; ``gradients`` Lemmas 1, 2
-and 6 to 9; ``smoothness`` Lemma 10; ``initialization`` Assumption 2 and Proposition 1; ``theorems``
-Theorem 1 and its proof; ``inference`` Theorem 2; ``ridge`` Section 3.2 and Figure 3; ``training``
-Figures 2a and 4; ``deep`` Figures 2b and 5; ``own`` what the paper does not say.
+``setup`` has Section 2 and Assumptions 1 and 3; ``loss`` Lemmas 3 to 5, and ``target`` the best
+column A; ``gradients`` Lemmas 1 and 6, ``slopes`` Lemmas 2 and 7 to 9, ``smoothness`` Lemma 10;
+``initialization`` Assumption 2 and Proposition 1, ``rates`` what the text says of the rate;
+``theorems`` Theorem 1 and ``induction`` its proof; ``inference`` Theorem 2; ``ridge`` and
+``prompt_length`` Section 3.2 and Figure 3; ``training`` Figures 2a and 4; ``deep`` Figures 2b and
+5; ``own`` what the paper does not say.
 """
 
-from lemmata.old_claims import claims_of
+from lemmata.claims import claims_of
 from lemmata.papers.context.claims import (
     deep,
     gradients,
+    induction,
     inference,
     initialization,
     loss,
     own,
+    prompt_length,
+    rates,
     ridge,
     setup,
+    slopes,
     smoothness,
+    target,
     theorems,
     training,
 )
@@ -25,12 +32,17 @@ CLAIMS = claims_of(
     [
         setup,
         loss,
+        target,
         gradients,
+        slopes,
         smoothness,
         initialization,
+        rates,
         theorems,
+        induction,
         inference,
         ridge,
+        prompt_length,
         training,
         deep,
         own,

@@ -1,16 +1,25 @@
 """Theorem 2 and its proof, and the inference losses of Section 4 in closed form."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.stats import chi2
 
-from lemmata.old_claims import Cases, Judgement, at_most, each, fact, same
-from lemmata.papers.context.claims._chance import mean_is
-from lemmata.papers.context.claims._terms import HYPOTHESES, NOISE, ROUNDING, claim
+from lemmata.claims import Comparisons, at_least, at_most, equal, share_at_most, statements
+from lemmata.papers.context.claims._averages import mean_is
+from lemmata.papers.context.experiments.inference import PROMISES, Promise
 from lemmata.papers.context.experiments.points import POINTS, Point
-from lemmata.papers.context.experiments.promises import PROMISES, Promise
 from lemmata.papers.context.experiments.prompts import PROMPTS, Prompts
+from lemmata.papers.context.setting import (
+    CONVERGENCE,
+    NOISE,
+    prediction_error,
+    shifted_law,
+    standard_law,
+)
+from lemmata.settings import Evidence
+
+claim = statements("context")
 
 
 @claim(
@@ -18,42 +27,32 @@ from lemmata.papers.context.experiments.prompts import PROMPTS, Prompts
     "Section 3.2, Theorem 2, (21), (22)",
     "After T steps the error ||y-hat - y*||^2 / (2K) is at most epsilon with probability at least "
     "1 - delta, for every lambda of norm at most B.",
-    assumes=HYPOTHESES,
+    hypotheses=CONVERGENCE,
     on=PROMISES,
-    sharpened="at most 1e-40 epsilon",
 )
-def theorem_2(evidence: Cases[Promise], sharpened: bool) -> Sequence[Judgement]:
+def theorem_2(evidence: Evidence[Promise]) -> Comparisons:
     """The share of prompts outside, and by how much T is too long."""
-
-    share = 1e-40 if sharpened else 1.0
-
-    def outside(case: Promise) -> float:
-        return float(np.mean(case.at_T > share * case.plan.epsilon))
-
-    judged = at_most(
-        evidence,
-        "share of prompts outside",
-        outside,
-        lambda case: case.plan.delta,
-        trivial=lambda case: np.mean(case.errors(0 * case.task.target) > case.plan.epsilon),
+    outside = share_at_most(
+        evidence.each(lambda case: np.sum(case.at_T > case.plan.epsilon)),
+        evidence.each(lambda case: len(case.labels)),
+        evidence.each(lambda case: case.plan.delta),
+        part="share of prompts outside",
     )
-    needy = [case for case in evidence if case.needed > 0]
-    if sharpened or not needy:
-        return [judged]
-    factors = [case.needed / case.really_needed for case in needy]
-    worst = max(float(case.at_T.max()) for case in evidence)
-    count = sum(case.trained for case in evidence)
-    return [
-        judged,
-        fact(
-            "looseness",
-            bool(min(factors) >= 1),
-            f"T is {min(factors):.3g} to {max(factors):.3g} times what is really needed; the worst "
-            f"prompt at T has the error {worst:.1g} (descent itself ran to T on {count} of "
-            f"{len(evidence)} tasks, the exact frozen curve on the others)",
-            margin=min(factors) - 1,
-        ),
-    ]
+    needy = _needy(evidence)
+    if not len(needy):
+        return outside
+    longer = at_least(
+        needy.each(lambda case: case.needed),
+        needy.each(lambda case: case.really_needed),
+        part="T against what is really needed",
+        cases=needy.cases,
+    )
+    return [outside, longer]
+
+
+def _needy(evidence: Evidence[Promise]) -> Evidence[Promise]:
+    """Where T is not zero."""
+    return evidence.where(lambda case: case.needed > 0)
 
 
 @claim(
@@ -61,21 +60,25 @@ def theorem_2(evidence: Cases[Promise], sharpened: bool) -> Sequence[Judgement]:
     "Section 3.2, Assumption 4",
     "Any bound B on ||lambda|| will do, and costs little: ten times B adds "
     "log(100) / -log(1 - eta_w zeta_0 / (2K)) to T.",
-    assumes=HYPOTHESES,
+    hypotheses=CONVERGENCE,
     on=PROMISES,
-    sharpened="log(10) over the same",
 )
-def assumption_4(evidence: Cases[Promise], sharpened: bool) -> Sequence[Judgement]:
+def assumption_4(evidence: Evidence[Promise]) -> Comparisons:
     """T with B and with 10 B, where T is not zero."""
+    needy = _needy(evidence)
 
-    def added(case: Promise) -> float:
+    def with_ten_times_the_bound(case: Promise) -> float:
         wider = replace(case.plan, bound=10 * case.plan.largest_coefficient)
-        other = Promise(replace(case.run, plan=wider), case.seed)
-        return (other.needed - case.needed) * -np.log1p(-float(case.run.used.guaranteed))
+        return replace(case, plan=wider).needed
 
-    stated = np.log(10.0 if sharpened else 100.0)
-    needy = [case for case in evidence if case.needed > 0]
-    return [same(needy, "what is added", added, lambda _: stated, 1e-6)]
+    longer = needy.each(with_ten_times_the_bound)
+    return equal(
+        longer - needy.each(lambda case: case.needed),
+        needy.each(lambda case: np.log(100) / -np.log1p(-float(case.run.used.guaranteed))),
+        size=longer,
+        part="what is added",
+        cases=needy.cases,
+    )
 
 
 @claim(
@@ -83,30 +86,14 @@ def assumption_4(evidence: Cases[Promise], sharpened: bool) -> Sequence[Judgemen
     "Appendix C, (68)",
     "||y - Z'lambda||^2 exceeds tau ||lambda||^2 (N + 2 sqrt(N s) + 2 s) with probability at most "
     "exp(-s).",
-    assumes=(),
     on=PROMISES,
-    sharpened="at most exp(-s) / 30",
 )
-def equation_68(evidence: Cases[Promise], sharpened: bool) -> Sequence[Judgement]:
+def equation_68(evidence: Evidence[Promise]) -> Comparisons:
     """The exact tail of chi-square with N degrees of freedom."""
     s = np.array([0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0])
-
-    def tail(case: Promise) -> np.ndarray:
-        from scipy.stats import chi2
-
-        N = case.task.N
-        return chi2.sf(N + 2 * np.sqrt(N * s) + 2 * s, N)
-
-    return [
-        at_most(
-            evidence,
-            "probability",
-            tail,
-            lambda _: np.exp(-s),
-            trivial=lambda _: 1.0,
-            sharper=30.0 if sharpened else 1.0,
-        )
-    ]
+    N = evidence.each(lambda case: case.task.N)
+    tail = chi2.sf(N + 2 * np.sqrt(N * s) + 2 * s, N)
+    return at_most(tail, np.exp(-s), baseline=1.0, part="probability", places=s)
 
 
 @claim(
@@ -114,45 +101,35 @@ def equation_68(evidence: Cases[Promise], sharpened: bool) -> Sequence[Judgement
     "Appendix C, (69)",
     "||y|| <= B (||Z|| + sqrt(tau) (N + 2 sqrt(N log(1/delta)) + 2 log(1/delta))^(1/2)) with "
     "probability at least 1 - delta.",
-    assumes=(NOISE,),
+    hypotheses=(NOISE,),
     on=PROMISES,
-    sharpened="a tenth of that",
 )
-def equation_69(evidence: Cases[Promise], sharpened: bool) -> Sequence[Judgement]:
-    """The share of 2,000 prompts with longer labels; lambda has the norm B."""
-    share = 0.1 if sharpened else 1.0
-
-    def longer(case: Promise) -> float:
-        norms = np.linalg.norm(case.labels, axis=1)
-        return float(np.mean(norms > share * case.plan.label_bound))
-
-    return [at_most(evidence, "share of prompts", longer, lambda case: case.plan.delta)]
+def equation_69(evidence: Evidence[Promise]) -> Comparisons:
+    """The share of prompts with longer labels; lambda has the norm B."""
+    return share_at_most(
+        evidence.each(
+            lambda case: np.sum(np.linalg.norm(case.labels, axis=1) > case.plan.label_bound)
+        ),
+        evidence.each(lambda case: len(case.labels)),
+        evidence.each(lambda case: case.plan.delta),
+        part="share of prompts with longer labels",
+    )
 
 
 @claim(
     "own/in-domain",
     "Section 4",
     "In domain the expected inference loss ||y-hat - y*||^2 / K is twice the gap, for all weights.",
-    assumes=(),
     on=POINTS,
-    sharpened="it is the gap",
 )
-def own_in_domain(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement]:
-    from lemmata.papers.context.setting import prediction_error, standard_law
-
-    factor = 1.0 if sharpened else 2.0
-    return [
-        same(
-            evidence,
-            "loss over the gap",
-            lambda p: (
-                prediction_error(p.task, standard_law(p.task.m), p.here.combined)
-                / (factor * p.here.gap)
-            ),
-            lambda _: 1.0,
-            ROUNDING,
-        )
-    ]
+def own_in_domain(evidence: Evidence[Point]) -> Comparisons:
+    """Rounding is relative to ||Z-bar||^2 ||A-hat - A||^2, of which the two are parts."""
+    return equal(
+        evidence.each(lambda p: prediction_error(p.task, standard_law(p.task.m), p.here.combined)),
+        evidence.each(lambda p: 2 * p.here.gap),
+        size=evidence.each(lambda p: p.task.spectral**2 * np.sum(p.here.delta**2) / p.task.K),
+        part="loss",
+    )
 
 
 @claim(
@@ -160,44 +137,34 @@ def own_in_domain(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement
     "Section 4",
     "Under N(1, 4 I) the expected inference loss is more than four times that in domain, for all "
     "weights: it is higher and falls with it.",
-    assumes=(NOISE,),
+    hypotheses=(NOISE,),
     on=POINTS,
-    sharpened="more than six times",
 )
-def own_out_of_domain(evidence: Cases[Point], sharpened: bool) -> Sequence[Judgement]:
-    from lemmata.papers.context.setting import prediction_error, shifted_law
-
-    return [
-        each(
-            evidence,
-            "ratio",
-            lambda p: (
-                prediction_error(p.task, shifted_law(p.task.m), p.here.combined) / (2 * p.here.gap)
-            ),
-            lambda _: 6.0 if sharpened else 4.0,
-            strict=True,
-            baseline=0.0,
-        )
-    ]
+def own_out_of_domain(evidence: Evidence[Point]) -> Comparisons:
+    """In domain it is twice the gap."""
+    return at_least(
+        evidence.each(lambda p: prediction_error(p.task, shifted_law(p.task.m), p.here.combined)),
+        evidence.each(lambda p: 4 * 2 * p.here.gap),
+        strict=True,
+        baseline=0.0,
+        part="loss",
+    )
 
 
 @claim(
     "own/inference-losses",
     "Section 4",
     "The closed forms of both inference losses are what sampled prompts give.",
-    assumes=(),
     on=PROMPTS,
-    sharpened="a tenth more",
 )
-def own_inference_losses(evidence: Cases[Prompts], sharpened: bool) -> Sequence[Judgement]:
-    from lemmata.papers.context.setting import prediction_error, shifted_law, standard_law
-
-    factor = 1.1 if sharpened else 1.0
-
-    def rows(kind: str):
-        for case in evidence:
-            law = (standard_law if kind == "in domain" else shifted_law)(case.task.m)
-            stated = factor * prediction_error(case.task, law, case.combined)
-            yield case.name, case.errors(law, case.combined), stated
-
-    return [mean_is(kind, rows(kind)) for kind in ("in domain", "out of domain")]
+def own_inference_losses(evidence: Evidence[Prompts]) -> Comparisons:
+    """Averages over prompts."""
+    return [
+        mean_is(
+            part,
+            evidence,
+            lambda case, law=law: case.errors(law(case.task.m), case.combined),
+            lambda case, law=law: prediction_error(case.task, law(case.task.m), case.combined),
+        )
+        for part, law in (("in domain", standard_law), ("out of domain", shifted_law))
+    ]

@@ -1,99 +1,121 @@
 """The four-layer transformer of Section 4, in a smaller size, and with different numbers of heads.
 
 At the paper's own size a step takes a core about thirteen seconds. These runs are about the
-experiment and not about a plan, so that a user's plans leave nothing to look at.
+experiment and not about a plan, so that a user's plans cannot take their place.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.linalg import eigh
 
-from lemmata.old_claims import Bench, Cases, Experiment
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
+from lemmata.papers.context.experiments.plans import Size, describe_size
+from lemmata.papers.context.setting import DeepRun, DeepTraining, Task, draw_task
+from lemmata.settings import Evidence
 from lemmata.tokens import Problem
-
-if TYPE_CHECKING:
-    from lemmata.papers.context.setting._deep import DeepRun, DeepTraining
 
 LOSSES = ("training", "in_domain", "out_of_domain")
 
-
-@dataclass(frozen=True)
-class Sizes:
-    """What is run, and how often it is looked at.
-
-    Attributes:
-        task: N, K, d, m and tau.
-        network: d_model, d_ff, the batch and Adam's step size.
-        steps, records: of the run with ``usual`` heads (Figure 2b).
-        heads: the numbers of heads that are compared (Figure 5).
-        heads_steps, heads_records, seeds: of these runs.
-    """
-
-    task: tuple[int, int, int, int, float]
-    network: dict[str, Any]
-    steps: int
-    records: int
-    heads: tuple[int, ...]
-    heads_steps: int
-    heads_records: int
-    seeds: int
-    usual: int = 4
+PAPER_TASK: Size = (30, 200, 100, 20, 0.01)
+"""Of Section 4, which gives no tau."""
 
 
-QUICK = Sizes(
-    task=(8, 16, 16, 4, 0.01),
-    network={"d_model": 32, "d_ff": 64, "batch": 16, "rate": 5e-3},
-    steps=150,
-    records=10,
-    heads=(4, 16),
-    heads_steps=40,
-    heads_records=4,
-    seeds=3,
-)
-LARGE = Sizes(
-    task=(8, 30, 16, 4, 0.01),
-    network={"d_model": 64, "d_ff": 128, "batch": 64, "rate": 1e-3},
-    steps=1_500,
-    records=60,
-    heads=(1, 4, 16, 64),
-    heads_steps=200,
-    heads_records=40,
-    seeds=3,
-)
-PAPER_TASK = (30, 200, 100, 20, 0.01)
-"""N, K, d and m of Section 4, which gives no tau."""
-
-
-def sizes_of(bench: Bench) -> Sizes:
-    """The size that is run."""
-    return LARGE if bench.paper_scale else QUICK
-
-
-def paper_training() -> "DeepTraining":
+def paper_training() -> DeepTraining:
     """The run of Figure 2b at the paper's size, which is never made."""
-    from lemmata.papers.context.setting import draw_task
-    from lemmata.papers.context.setting._deep import DeepTraining
-
     return DeepTraining(draw_task(*PAPER_TASK, seed=0, unit=False))
 
 
-def _training(bench: Bench, heads: int, steps: int, records: int, seed: int = 0) -> "DeepTraining":
-    """A run on Gaussian tokens, as Section 4 draws them; the task is the same for all seeds."""
-    from lemmata.papers.context.setting import draw_task
-    from lemmata.papers.context.setting._deep import DeepTraining
+@dataclass(frozen=True)
+class GaussianTask(AbstractInstances):
+    """A task with Gaussian tokens, as Section 4 draws them."""
 
-    sizes = sizes_of(bench)
-    return DeepTraining(
-        draw_task(*sizes.task, seed=bench.seed, unit=False),
-        heads=heads,
-        steps=steps,
-        record=tuple(range(0, steps + 1, steps // records)),
-        seed=bench.seed + seed,
-        **sizes.network,
-    )
+    quick: Size = (8, 16, 16, 4, 0.01)
+    paper: Size = (8, 30, 16, 4, 0.01)
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Task]:
+        size = self.paper if scale == "paper" else self.quick
+        return [draw_task(*size, seed=seed, unit=False)]
+
+    @property
+    def says(self) -> str:
+        return (
+            f"Gaussian tokens, {describe_size(self.quick)} "
+            f"({describe_size(self.paper)} at paper scale)"
+        )
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What one scale runs, and how often it is looked at.
+
+    Attributes:
+        d_model, d_ff, batch, rate: of the network, and of Adam.
+        heads: the numbers of heads that are compared.
+        steps, records, seeds: of each run.
+    """
+
+    d_model: int
+    d_ff: int
+    batch: int
+    rate: float
+    heads: tuple[int, ...]
+    steps: int
+    records: int
+    seeds: int = 1
+
+    @property
+    def says(self) -> str:
+        """What is run."""
+        heads = ", ".join(map(str, self.heads))
+        seeds = f" from {self.seeds} seeds" if self.seeds > 1 else ""
+        return (
+            f"d_model={self.d_model}, d_ff={self.d_ff}, H = {heads}, {self.steps:,} steps of "
+            f"{self.rate:g} with batches of {self.batch}{seeds}"
+        )
+
+    def training(self, task: Task, heads: int, seed: int) -> DeepTraining:
+        """One run."""
+        return DeepTraining(
+            task,
+            d_model=self.d_model,
+            d_ff=self.d_ff,
+            batch=self.batch,
+            rate=self.rate,
+            heads=heads,
+            steps=self.steps,
+            record=tuple(range(0, self.steps + 1, max(1, self.steps // self.records))),
+            seed=seed,
+        )
+
+
+@dataclass(frozen=True)
+class DeepRuns:
+    """Adam on a four-layer transformer.
+
+    Attributes:
+        quick, paper: what each scale does.
+        rate, steps: instead of the scale's own.
+    """
+
+    quick: Schedule
+    paper: Schedule
+    rate: float | None = None
+    steps: int | None = None
+
+    @property
+    def says(self) -> str:
+        """What is run."""
+        quick, paper = (self.at(scale).says for scale in ("quick", "paper"))
+        return f"a four-layer transformer, Adam: {quick} (at paper scale: {paper})"
+
+    def at(self, scale: Scale) -> Schedule:
+        """What is run at a scale."""
+        usual = self.paper if scale == "paper" else self.quick
+        return replace(usual, rate=self.rate or usual.rate, steps=self.steps or usual.steps)
 
 
 @dataclass(frozen=True)
@@ -101,7 +123,7 @@ class Deep:
     """A training run, with its losses by name."""
 
     name: str
-    run: "DeepRun"
+    run: DeepRun
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -119,30 +141,34 @@ class Deep:
         The error of such a map is linear in the labels too, so that the ratio is one of quadratic
         forms: the second moments of the very prompts that the losses are measured on.
         """
-        from scipy.linalg import eigh
-
         N = self.run.how.task.N
         inside, outside = (y.T @ y for y in self.run.how.test_labels()[:, :, :N])
         return float(eigh(outside, inside, eigvals_only=True)[-1])
 
 
-def _deep(bench: Bench) -> Cases[Deep]:
-    if bench.instances is not None:
-        return Cases(())
-    sizes = sizes_of(bench)
-    how = _training(bench, sizes.usual, sizes.steps, sizes.records)
-    progress = bench.track("four-layer transformer", how.steps)
-    name = f"four layers, H={how.heads}, {how.task.name}"
-    return Cases((Deep(name, how.run(store=bench.store, progress=progress)),))
+def train_deep(
+    experiment: Experiment[Evidence[Deep]], tasks: Sequence[Task], bench: Bench
+) -> Evidence[Deep]:
+    """Its training loss, and its losses on prompts in and out of domain."""
+    schedule: Schedule = experiment.training.at(experiment.scale)
+    (task,), (heads,) = tasks, schedule.heads
+    training = schedule.training(task, heads, experiment.seed)
+    progress = bench.track("four-layer transformer", training.steps)
+    name = f"four layers, H={heads}, {task.name}"
+    run = training.run(store=bench.store, progress=progress)
+    return Evidence((Deep(name, run),), run.steps)
 
 
-DEEP: Experiment[Cases[Deep]] = Experiment(
-    "deep",
-    "a four-layer transformer with d_model=32, d_ff=64 and 4 heads on N=8, K=16, d=16, m=4, "
-    "tau=0.01; 150 steps of Adam with batches of 16 from 10,000 prompts, tested on 200 prompts in "
-    "and out of domain",
-    _deep,
+DEEP = Experiment(
+    GaussianTask(),
+    train_deep,
+    DeepRuns(
+        quick=Schedule(32, 64, 16, 5e-3, heads=(4,), steps=150, records=10),
+        paper=Schedule(64, 128, 64, 1e-3, heads=(4,), steps=1_500, records=60),
+    ),
+    own=True,
 )
+"""Figure 2b."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +181,7 @@ class Heads:
 
     name: str
     heads: int
-    runs: "tuple[DeepRun, ...]"
+    runs: tuple[DeepRun, ...]
     seconds: float
     problems: tuple[Problem, ...] = ()
 
@@ -174,25 +200,31 @@ class Heads:
         return np.log(self["training"][:, 1:]).mean(axis=1)
 
 
-def _heads(bench: Bench) -> Cases[Heads]:
-    if bench.instances is not None:
-        return Cases(())
-    sizes = sizes_of(bench)
-    total = len(sizes.heads) * sizes.seeds * sizes.heads_steps
+def compare_heads(
+    experiment: Experiment[Evidence[Heads]], tasks: Sequence[Task], bench: Bench
+) -> Evidence[Heads]:
+    """Its training loss with each number of heads; the task is the same for all seeds."""
+    schedule: Schedule = experiment.training.at(experiment.scale)
+    (task,) = tasks
+    total = len(schedule.heads) * schedule.seeds * schedule.steps
     progress = bench.track("numbers of heads", total)
-    found = []
-    for heads in sizes.heads:
-        hows = [
-            _training(bench, heads, sizes.heads_steps, sizes.heads_records, seed)
-            for seed in range(sizes.seeds)
+    cases = []
+    for heads in schedule.heads:
+        trainings = [
+            schedule.training(task, heads, experiment.seed + seed) for seed in range(schedule.seeds)
         ]
-        runs = tuple(how.run(store=bench.store, progress=progress) for how in hows)
-        found.append(Heads(f"H={heads}", heads, runs, hows[0].seconds_per_step()))
-    return Cases(tuple(found))
+        runs = tuple(training.run(store=bench.store, progress=progress) for training in trainings)
+        cases.append(Heads(f"H={heads}", heads, runs, trainings[0].seconds_per_step()))
+    return Evidence(tuple(cases), cases[0].steps)
 
 
-HEADS: Experiment[Cases[Heads]] = Experiment(
-    "deep-heads",
-    "the same transformer with 4 and with 16 heads, 40 steps each from three seeds",
-    _heads,
+HEADS = Experiment(
+    GaussianTask(),
+    compare_heads,
+    DeepRuns(
+        quick=Schedule(32, 64, 16, 5e-3, heads=(4, 16), steps=40, records=4, seeds=3),
+        paper=Schedule(64, 128, 64, 1e-3, heads=(1, 4, 16, 64), steps=200, records=40, seeds=3),
+    ),
+    own=True,
 )
+"""Figure 5."""

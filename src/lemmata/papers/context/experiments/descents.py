@@ -3,20 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from lemmata.old_claims import Bench, Cases, Experiment
+from lemmata.claims import Bench, Experiment, Scale
 from lemmata.papers.context import theory
-from lemmata.papers.context.experiments.plans import OfPlan, plans
+from lemmata.papers.context.experiments.plans import PLANS, OfPlan
+from lemmata.papers.context.setting import Plan, attention_of, descend
+from lemmata.settings import Evidence
+from lemmata.training import log_spaced
 
-if TYPE_CHECKING:
-    from lemmata.papers.context.setting import Plan
-
-STEPS = {False: 6_000, True: 120_000}
-"""At quick and at paper scale."""
+STEPS: dict[Scale, int] = {"quick": 6_000, "paper": 120_000}
 
 WORK = 2e10
 """Multiplications that a run may cost; larger plans are run for fewer steps."""
@@ -27,6 +26,28 @@ BOUNDS: dict[str, Callable[[theory.Constants, Any], Any]] = {
     "(61) repaired": theory.smoothness_repaired,
 }
 """Where L comes from."""
+
+
+@dataclass(frozen=True)
+class TheoryRates:
+    """Gradient descent at the largest steps that (16) allows.
+
+    Attributes:
+        version: where L comes from.
+        steps: how many; None for what the scale allows.
+    """
+
+    version: str = "(61)"
+    steps: int | None = None
+
+    @property
+    def says(self) -> str:
+        """What is run."""
+        if self.steps is None:
+            count = f"{STEPS['quick']:,} steps ({STEPS['paper']:,} at paper scale)"
+        else:
+            count = f"{self.steps:,} steps"
+        return f"gradient descent at the rates of (16) with L from {self.version}, {count}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +62,7 @@ class Run(OfPlan):
         combined: A-hat at the end.
     """
 
-    plan: "Plan"
+    plan: Plan
     version: str
     rates: theory.Rates | None = None
     steps: Int[np.ndarray, "records"] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -68,6 +89,11 @@ class Run(OfPlan):
         return float(self.plan.constants.zeta * self.used.gamma**2 / self.task.K)
 
     @property
+    def log_guaranteed(self) -> float:
+        """By how much the log of the gap falls in a step, at least (18)."""
+        return float(np.log1p(-float(self.used.guaranteed)))
+
+    @property
     def judged(self) -> np.ndarray:
         """Where the gap is more than rounding error."""
         return self["gap"] > 1e-18 * self.plan.constants.gap
@@ -78,34 +104,33 @@ class Run(OfPlan):
         return np.exp(self.plan.frozen.log_gap(self.steps.astype(float), float(self.used.w)))
 
 
-def _steps(chosen: "Sequence[Plan]", paper_scale: bool) -> Int[np.ndarray, "records"]:
-    from lemmata.training import log_spaced
-
-    d, N, K, H = (
-        max(sizes)
-        for sizes in zip(*((p.task.d, p.task.N, p.task.K, p.heads) for p in chosen), strict=True)
-    )
-    cost = 2 * len(chosen) * H * N * d * (d + K)
-    most = int(min(STEPS[paper_scale], max(100, WORK // cost)))
-    return log_spaced(most, 60)
+def _records(
+    plans: Sequence[Plan], training: TheoryRates, scale: Scale
+) -> Int[np.ndarray, "records"]:
+    sizes = ((p.task.d, p.task.N, p.task.K, p.heads) for p in plans)
+    d, N, K, H = (max(size) for size in zip(*sizes, strict=True))
+    cost = 2 * len(plans) * H * N * d * (d + K)
+    affordable = int(min(STEPS[scale], max(100, WORK // cost)))
+    return log_spaced(affordable if training.steps is None else training.steps, 60)
 
 
-def _able(plan: "Plan") -> bool:
+def _able(plan: Plan) -> bool:
     stops = {"no_full_rank", "zeta_unresolved", "singular", "no_noise"}
     return not stops & {problem.code for problem in plan.problems}
 
 
-def _descents(bench: Bench, version: str) -> Cases[Run]:
-    from lemmata.papers.context.setting import attention_of, descend
-
-    chosen = plans(bench)
-    able = [plan for plan in chosen if _able(plan)]
-    unable = [Run(plan, version) for plan in chosen if not _able(plan)]
+def descend_by_theory(
+    experiment: Experiment[Evidence[Run]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Run]:
+    """The gap, and how far the weights move, at every recorded step."""
+    training: TheoryRates = experiment.training
+    able = [plan for plan in plans if _able(plan)]
+    unable = tuple(Run(plan, training.version) for plan in plans if not _able(plan))
     if not able:
-        return Cases(tuple(unable))
-    rates = [theory.theory_rates(plan.constants, bound=BOUNDS[version]) for plan in able]
-    steps = _steps(able, bench.paper_scale)
-    found = descend(
+        return Evidence((), skipped=unable)
+    rates = [theory.theory_rates(plan.constants, bound=BOUNDS[training.version]) for plan in able]
+    steps = _records(able, training, experiment.scale)
+    recording = descend(
         [plan.task for plan in able],
         [plan.start for plan in able],
         np.array([(float(rate.Q), float(rate.w)) for rate in rates]),
@@ -117,28 +142,14 @@ def _descents(bench: Bench, version: str) -> Cases[Run]:
     runs = []
     for i, (plan, rate) in enumerate(zip(able, rates, strict=True)):
         d, H, K = plan.task.d, plan.heads, plan.task.K
-        Q = np.asarray(found.final.weights.Q)[i, :d, :H, :d]
-        w = np.asarray(found.final.weights.w)[i, :H, :K]
+        Q = np.asarray(recording.final.weights.Q)[i, :d, :H, :d]
+        w = np.asarray(recording.final.weights.w)[i, :H, :K]
         combined = np.einsum("nhk,hk->nk", attention_of(plan.task, Q), w)
-        series = {name: rows[i] for name, rows in found.series.items()}
-        runs.append(Run(plan, version, rate, steps, series, combined))
-    return Cases((*runs, *unable))
+        series = {name: rows[i] for name, rows in recording.series.items()}
+        runs.append(Run(plan, training.version, rate, steps, series, combined))
+    return Evidence(tuple(runs), steps, skipped=unable)
 
 
-DESCENTS: Experiment[Cases[Run]] = Experiment(
-    "descents",
-    "gradient descent at the rates of (16) with L from (61), 13 tasks, 6,000 steps",
-    lambda bench: _descents(bench, "(61)"),
-)
-
-SIMPLIFIED_DESCENTS: Experiment[Cases[Run]] = Experiment(
-    "simplified-descents",
-    "gradient descent at the rates of (16) with L from (17), 13 tasks, 6,000 steps",
-    lambda bench: _descents(bench, "(17)"),
-)
-
-REPAIRED_DESCENTS: Experiment[Cases[Run]] = Experiment(
-    "repaired-descents",
-    "gradient descent at the rates of (16) with L from (61) repaired, 13 tasks, 6,000 steps",
-    lambda bench: _descents(bench, "(61) repaired"),
-)
+DESCENTS = Experiment(PLANS, descend_by_theory, TheoryRates("(61)"))
+SIMPLIFIED_DESCENTS = Experiment(PLANS, descend_by_theory, TheoryRates("(17)"))
+REPAIRED_DESCENTS = Experiment(PLANS, descend_by_theory, TheoryRates("(61) repaired"))

@@ -1,19 +1,18 @@
 """How few heads do: a certified floor for one head, and descent with fewer heads than examples."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import jax
 import numpy as np
+from scipy.optimize import minimize, nnls
 
-from lemmata.old_claims import Bench, Cases, Experiment
-from lemmata.papers.context.experiments.plans import OfTask, plans
-
-if TYPE_CHECKING:
-    from lemmata.papers.context.setting import FrozenAttention, Task
-
-TASKS = ((3, 6, 8, 2, 0.1, 2), (3, 5, 6, 3, 0.5, 2))
-"""N, K, d, m, tau and H < N."""
+from lemmata.claims import Bench, Experiment
+from lemmata.papers.context.experiments.plans import PLANS, DrawnPlans, OfTask
+from lemmata.papers.context.setting import FrozenAttention, Plan, Weights, evaluate, system_of
+from lemmata.settings import Evidence
 
 TRIALS = 2
 """Searches from different weights."""
@@ -30,7 +29,7 @@ class OneHead(OfTask):
     The best such column is a least-squares problem with a sign constraint, once for each sign.
     """
 
-    task: "Task"
+    plan: Plan
 
     @property
     def mixed(self) -> bool:
@@ -41,56 +40,42 @@ class OneHead(OfTask):
     @cached_property
     def floor(self) -> float:
         """The least gap, whatever Q and w are."""
-        from scipy.optimize import nnls
-
         root, wanted = self.task.root, self.task.root @ self.task.target
         residuals = [min(nnls(root, x)[1], nnls(root, -x)[1]) ** 2 for x in wanted.T]
         return float(sum(residuals)) / (2 * self.task.K)
 
 
-ONE_HEAD: Experiment[Cases[OneHead]] = Experiment(
-    "one-head",
-    "13 tasks with one head",
-    lambda bench: Cases(tuple(OneHead(plan.task) for plan in plans(bench))),
-)
+def bound_one_head(
+    experiment: Experiment[Evidence[OneHead]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[OneHead]:
+    """The least gap of a single head, by least squares with signs."""
+    return Evidence(tuple(OneHead(replace(plan, heads=1)) for plan in plans))
+
+
+ONE_HEAD = Experiment(PLANS, bound_one_head)
 
 
 @dataclass(frozen=True, eq=False)
 class FewHeads(OfTask):
-    """A task with fewer heads than examples.
+    """A plan with fewer heads than examples.
 
     Attributes:
-        heads: H.
-        seed: of the first weights.
+        plan: the plan; its seed is that of the first weights of a search too.
     """
 
-    task: "Task"
-    heads: int
-    seed: int
+    plan: Plan
 
     @property
-    def name(self) -> str:
-        """The task's name and H."""
-        return f"{self.task.name}, H={self.heads}"
-
-    @cached_property
-    def frozen(self) -> "FrozenAttention":
+    def frozen(self) -> FrozenAttention:
         """Attention as at the start."""
-        from lemmata.papers.context.setting import draw_weights, frozen
-
-        return frozen(self.task, draw_weights(self.task, self.heads, seed=self.seed))
+        return self.plan.frozen
 
     @cached_property
     def gap(self) -> float:
         """The least gap that quasi-Newton searches over Q and w find."""
-        import jax
-        from scipy.optimize import minimize
-
-        from lemmata.papers.context.setting import Weights, evaluate, system_of
-
-        task = self.task
-        system = system_of(task, self.heads)
-        shapes = (task.d, self.heads, task.d), (self.heads, task.K)
+        task, heads = self.task, self.plan.heads
+        system = system_of(task, heads)
+        shapes = (task.d, heads, task.d), (heads, task.K)
         count = int(np.prod(shapes[0]))
 
         def weights(flat: Any) -> Weights:
@@ -110,34 +95,25 @@ class FewHeads(OfTask):
         best = np.inf
         options = {"maxiter": 1_500, "maxfun": 2_000, "ftol": 0.0, "gtol": 0.0}
         for trial in range(TRIALS):
-            rng = np.random.default_rng([self.seed, trial])
-            start = rng.standard_normal(count + self.heads * task.K)
-            found = minimize(
+            rng = np.random.default_rng([self.plan.seed, trial])
+            start = rng.standard_normal(count + heads * task.K)
+            lowest = minimize(
                 objective, start, jac=True, method="L-BFGS-B", callback=stop, options=options
             )
-            best = min(best, float(found.fun))
+            best = min(best, float(lowest.fun))
             if best < REACHED * task.initial_gap:
                 break
         return best
 
 
-def _few_heads(bench: Bench) -> Cases[FewHeads]:
-    from lemmata.papers.context.setting import draw_task
-
-    if bench.instances is not None:
-        return Cases(())
-    return Cases(
-        tuple(
-            FewHeads(
-                draw_task(N, K, d, m, tau, seed=bench.seed, name=f"N={N} K={K} d={d} m={m}"),
-                H,
-                bench.seed + 1,
-            )
-            for N, K, d, m, tau, H in TASKS
-        )
-    )
+def search_few_heads(
+    experiment: Experiment[Evidence[FewHeads]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[FewHeads]:
+    """The least gap that a search over Q and w finds."""
+    return Evidence(tuple(FewHeads(replace(plan, seed=experiment.seed + 1)) for plan in plans))
 
 
-FEW_HEADS: Experiment[Cases[FewHeads]] = Experiment(
-    "few-heads", "a search over Q and w with H < N for two tasks", _few_heads
+FEW_HEADS = Experiment(
+    DrawnPlans(((3, 6, 8, 2, 0.1, 2), (3, 5, 6, 3, 0.5, 2))), search_few_heads, own=True
 )
+"""With H < N."""

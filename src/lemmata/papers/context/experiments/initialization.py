@@ -3,25 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.old_claims import Bench, Cases, Experiment
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale, Several
 from lemmata.papers.context import theory
-from lemmata.papers.context.experiments.plans import OfPlan, gaussian_plans, plans
+from lemmata.papers.context.counterexamples import one_hot_tokens, two_equal_tokens
+from lemmata.papers.context.experiments.plans import (
+    GAUSSIAN_PLANS,
+    PLANS,
+    OfPlan,
+    Size,
+    describe_size,
+)
+from lemmata.papers.context.setting import Plan, draw_task, exact_eigenvalue
+from lemmata.settings import Evidence
 from lemmata.tokens import Problem
-
-if TYPE_CHECKING:
-    from lemmata.papers.context.setting import Plan
-
-SEEDS = 12
-HEADS = (1, 2, 4, 8)
-"""Times N."""
-
-N, K, d, m, TAU = 8, 20, 16, 4, 0.1
-DICTIONARIES = (12, 20, 40, 80)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +35,7 @@ class Family:
 
     name: str
     values: tuple[int, ...]
-    plans: "tuple[tuple[Plan, ...], ...]"
+    plans: tuple[tuple[Plan, ...], ...]
     problems: tuple[Problem, ...] = ()
 
     @cached_property
@@ -56,31 +55,57 @@ class Family:
         )
 
 
-def _plan(seed: int, size: int, heads: int) -> "Plan":
-    from lemmata.papers.context.setting import Plan, draw_task
+@dataclass(frozen=True)
+class Families(AbstractInstances):
+    """Random tasks, with growing numbers of heads, and with growing dictionaries.
 
-    task = draw_task(N, max(DICTIONARIES), d, m, TAU, seed=seed)
-    nested = replace(
-        task, tokens=task.tokens[:, :size], representations=task.representations[:, :size]
-    )
-    return Plan(nested, heads=heads, seed=seed + 100)
+    Attributes:
+        size: N, K, d, m and tau.
+        heads: how many times N.
+        dictionaries: the K looked at with 2N heads, each part of the next.
+        seeds: how many tasks.
+    """
+
+    size: Size = (8, 20, 16, 4, 0.1)
+    heads: tuple[int, ...] = (1, 2, 4, 8)
+    dictionaries: tuple[int, ...] = (12, 20, 40, 80)
+    seeds: int = 12
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Family]:
+        N, K, *_ = self.size
+        seeds = range(seed, seed + self.seeds)
+        heads = tuple(share * N for share in self.heads)
+        by_heads = tuple(tuple(self._plan(own, K, H) for H in heads) for own in seeds)
+        by_size = tuple(
+            tuple(self._plan(own, size, 2 * N) for size in self.dictionaries) for own in seeds
+        )
+        return (Family("heads", heads, by_heads), Family("tokens", self.dictionaries, by_size))
+
+    def _plan(self, seed: int, size: int, heads: int) -> Plan:
+        N, _, d, m, tau = self.size
+        task = draw_task(N, max(self.dictionaries), d, m, tau, seed=seed)
+        nested = replace(
+            task, tokens=task.tokens[:, :size], representations=task.representations[:, :size]
+        )
+        return Plan(nested, heads=heads, seed=seed + 100)
+
+    @property
+    def says(self) -> str:
+        N, K = self.size[0], self.dictionaries
+        return (
+            f"{self.seeds} random tasks with {describe_size(self.size)}; H from "
+            f"{self.heads[0] * N} to {self.heads[-1] * N}, K from {K[0]} to {K[-1]}"
+        )
 
 
-def _families(bench: Bench) -> Cases[Family]:
-    if bench.instances is not None:
-        return Cases(())
-    seeds = range(bench.seed, bench.seed + SEEDS)
-    heads = tuple(share * N for share in HEADS)
-    by_heads = tuple(tuple(_plan(seed, K, H) for H in heads) for seed in seeds)
-    by_size = tuple(tuple(_plan(seed, size, 2 * N) for size in DICTIONARIES) for seed in seeds)
-    return Cases((Family("heads", heads, by_heads), Family("tokens", DICTIONARIES, by_size)))
+def compare_families(
+    experiment: Experiment[Evidence[Family]], families: Sequence[Family], bench: Bench
+) -> Evidence[Family]:
+    """The rates that Theorem 1 guarantees."""
+    return Evidence(tuple(families))
 
 
-FAMILIES: Experiment[Cases[Family]] = Experiment(
-    "families",
-    "12 random tasks with N = 8, K = 20, d = 16, m = 4, tau = 0.1; H from 8 to 64, K from 12 to 80",
-    _families,
-)
+FAMILIES = Experiment(Families(), compare_families, own=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +116,7 @@ class Start(OfPlan):
     and the largest of B_k B_k' for one token k, in as many digits as they need.
     """
 
-    plan: "Plan"
+    plan: Plan
     exact: bool
 
     @property
@@ -101,15 +126,13 @@ class Start(OfPlan):
         return tuple(p for p in self.plan.problems if p.code not in known)
 
     @cached_property
-    def few_heads(self) -> "Plan":
+    def few_heads(self) -> Plan:
         """One head fewer than examples, if that leaves any."""
         return replace(self.plan, heads=max(self.plan.task.N - 1, 1))
 
     @cached_property
     def eigenvalues(self) -> tuple[Any, Any]:
         """For the token whose least singular value float64 finds smallest."""
-        from lemmata.papers.context.setting import exact_eigenvalue
-
         k = int(np.argmin(self.plan.frozen.sizes[:, -1]))
         if not self.exact:
             sizes = self.plan.frozen.sizes[k] ** 2
@@ -121,21 +144,45 @@ MOST_WORK = 40_000
 """N H d: more takes too long in high precision."""
 
 
-def _starts(chosen: "Sequence[Plan]") -> Cases[Start]:
-    def exact(plan: "Plan") -> bool:
+MOST_SPREAD = 500.0
+"""Of logits: attention that is e^-500 squares to 1e-434, which hundreds of digits tell from 0."""
+
+
+def initialize(
+    experiment: Experiment[Evidence[Start]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Start]:
+    """The singular values of every B_k at the start, in more digits where float64 has too few."""
+
+    def exact(plan: Plan) -> bool:
         small = plan.task.N * plan.heads * plan.task.d <= MOST_WORK
-        return small and not plan.frozen.resolved
+        return small and not plan.frozen.resolved and _spread(plan) <= MOST_SPREAD
 
-    return Cases(tuple(Start(plan, exact(plan)) for plan in chosen))
-
-
-def _all_starts(bench: Bench) -> Cases[Start]:
-    gaussian = [] if bench.instances is not None else gaussian_plans(bench)
-    return _starts([*plans(bench), *gaussian])
+    return Evidence(tuple(Start(plan, exact(plan)) for plan in plans))
 
 
-STARTS: Experiment[Cases[Start]] = Experiment(
-    "starts",
-    "13 tasks with unit tokens and 4 with Gaussian ones at their initialization",
-    _all_starts,
-)
+def _spread(plan: Plan) -> float:
+    """The largest difference of logits that attention compares."""
+    task, Q = plan.task, np.asarray(plan.start.Q)
+    logits = np.einsum("an,ahb,bk->nhk", task.prompt, Q, task.tokens, optimize=True)
+    return float(np.ptp(logits, axis=0).max())
+
+
+STARTS = Experiment(Several((PLANS, GAUSSIAN_PLANS)), initialize)
+
+
+@dataclass(frozen=True)
+class SpecialTokens(AbstractInstances):
+    """One-hot tokens, and one-hot tokens of which one is repeated, for several first weights."""
+
+    seeds: int = 20
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        seeds = range(seed, seed + self.seeds)
+        return [make(own) for make in (one_hot_tokens, two_equal_tokens) for own in seeds]
+
+    @property
+    def says(self) -> str:
+        return f"one-hot tokens, and two equal ones among them, for {self.seeds} first weights each"
+
+
+SPECIAL_STARTS = Experiment(SpecialTokens(), initialize, own=True)

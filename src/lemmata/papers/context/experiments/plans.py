@@ -1,35 +1,26 @@
 """The tasks and transformers that statements are checked on."""
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from lemmata.old_claims import Bench
+from lemmata.claims import AbstractInstances, Scale
+from lemmata.papers.context.setting import Plan, Task, draw_task
 from lemmata.tokens import Problem
 
-if TYPE_CHECKING:
-    from lemmata.papers.context.setting import Plan, Task
+Size = tuple[int, int, int, int, float]
+"""N, K, d, m and tau."""
 
 
-class OfTask:
-    """A case about a task, which lends it its name and its problems."""
-
-    task: "Task"
-
-    @property
-    def name(self) -> str:
-        """The task's name."""
-        return self.task.name
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """The task's problems."""
-        return self.task.problems
+def describe_size(size: Size) -> str:
+    """The numbers of a task with their names."""
+    N, K, d, m, tau = size
+    return f"N={N} K={K} d={d} m={m} tau={tau:g}"
 
 
 class OfPlan:
     """A case about a plan, which lends it its name, task and problems."""
 
-    plan: "Plan"
+    plan: Plan
 
     @property
     def name(self) -> str:
@@ -37,7 +28,12 @@ class OfPlan:
         return self.plan.name
 
     @property
-    def task(self) -> "Task":
+    def instance(self) -> Plan:
+        """The plan, for a witness."""
+        return self.plan
+
+    @property
+    def task(self) -> Task:
         """The plan's task."""
         return self.plan.task
 
@@ -47,71 +43,69 @@ class OfPlan:
         return self.plan.problems
 
 
-SIZES = (
-    (2, 4, 4, 2, 0.5, 2),
-    (2, 4, 4, 2, 0.5, 4),
-    (3, 8, 4, 2, 0.1, 3),
-    (3, 8, 4, 2, 0.1, 4),
-    (3, 8, 4, 2, 0.1, 6),
-    (3, 8, 4, 2, 0.1, 12),
-    (4, 10, 6, 3, 0.1, 8),
-    (4, 10, 6, 3, 0.1, 16),
-    (6, 12, 8, 5, 0.1, 12),
-    (6, 12, 8, 5, 1.0, 12),
-    (5, 6, 5, 5, 0.3, 10),
-    (2, 5, 3, 6, 0.2, 5),
-    (1, 3, 2, 1, 0.2, 1),
+class OfTask(OfPlan):
+    """A case about the task of a plan; what is wrong with its transformer does not matter."""
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The task's problems."""
+        return self.task.problems
+
+
+@dataclass(frozen=True)
+class DrawnPlans(AbstractInstances):
+    """Plans with random tokens and representations.
+
+    Attributes:
+        sizes: N, K, d, m, tau and H.
+        unit: whether tokens have norm 1, as the theory asks, or are Gaussian, as the experiments
+            draw them.
+    """
+
+    sizes: tuple[tuple[int, int, int, int, float, int], ...]
+    unit: bool = True
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        return [self._plan(size, heads, seed) for *size, heads in self.sizes]
+
+    def _plan(self, size: Sequence, heads: int, seed: int) -> Plan:
+        name = f"{describe_size(tuple(size))} H={heads}" + ("" if self.unit else GAUSSIAN)
+        task = draw_task(*size, seed=seed, unit=self.unit, name=name)
+        return Plan(task, heads=heads, seed=seed + 10)
+
+    @property
+    def says(self) -> str:
+        return f"{len(self.sizes)} tasks with {'unit' if self.unit else 'Gaussian'} tokens"
+
+
+GAUSSIAN = ", Gaussian tokens"
+
+PLANS = DrawnPlans(
+    (
+        (2, 4, 4, 2, 0.5, 2),
+        (2, 4, 4, 2, 0.5, 4),
+        (3, 8, 4, 2, 0.1, 3),
+        (3, 8, 4, 2, 0.1, 4),
+        (3, 8, 4, 2, 0.1, 6),
+        (3, 8, 4, 2, 0.1, 12),
+        (4, 10, 6, 3, 0.1, 8),
+        (4, 10, 6, 3, 0.1, 16),
+        (6, 12, 8, 5, 0.1, 12),
+        (6, 12, 8, 5, 1.0, 12),
+        (5, 6, 5, 5, 0.3, 10),
+        (2, 5, 3, 6, 0.2, 5),
+        (1, 3, 2, 1, 0.2, 1),
+    )
 )
-"""N, K, d, m, tau and H: more tokens than basic tasks and fewer, H = N and more, N = 1."""
+"""More tokens than basic tasks and fewer, H = N and more, N = 1."""
 
-GAUSSIAN_SIZES = (
-    (2, 3, 20, 2, 0.1, 2),
-    (3, 8, 10, 2, 0.1, 6),
-    (4, 10, 30, 3, 0.1, 8),
-    (6, 8, 100, 3, 0.1, 6),
+GAUSSIAN_PLANS = DrawnPlans(
+    ((2, 3, 20, 2, 0.1, 2), (3, 8, 10, 2, 0.1, 6), (4, 10, 30, 3, 0.1, 8), (6, 8, 100, 3, 0.1, 6)),
+    unit=False,
 )
 
 
-def plans(bench: Bench) -> "list[Plan]":
-    """The user's plans, or ours with tokens of unit norm."""
-    if bench.instances is not None:
-        return list(bench.instances)
-    return _drawn(SIZES, bench.seed, unit=True)
-
-
-def gaussian_plans(bench: Bench) -> "list[Plan]":
-    """The user's plans, or ours with tokens as the experiments draw them."""
-    if bench.instances is not None:
-        return list(bench.instances)
-    return _drawn(GAUSSIAN_SIZES, bench.seed, unit=False)
-
-
-def _drawn(
-    sizes: tuple[tuple[int, int, int, int, float, int], ...], seed: int, *, unit: bool
-) -> "list[Plan]":
-    from lemmata.papers.context.setting import Plan, draw_task
-
-    kind = "" if unit else ", Gaussian tokens"
-    return [
-        Plan(
-            draw_task(
-                N,
-                K,
-                d,
-                m,
-                tau,
-                seed=seed,
-                unit=unit,
-                name=f"N={N} K={K} d={d} m={m} tau={tau:g} H={H}{kind}",
-            ),
-            heads=H,
-            seed=seed + 10,
-        )
-        for N, K, d, m, tau, H in sizes
-    ]
-
-
-def rescaled(plan: "Plan", factor: float) -> "Plan":
+def rescaled(plan: Plan, factor: float) -> Plan:
     """The same problem in other units: Z times the factor, tau times its square."""
     task = plan.task
     other = replace(

@@ -1,17 +1,28 @@
 """Random weights, two sets of them a case, and all that statements say about them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+import equinox as eqx
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.old_claims import Bench, Cases, Experiment
-from lemmata.papers.context.experiments.plans import OfPlan, gaussian_plans, plans
-
-if TYPE_CHECKING:
-    from lemmata.papers.context.setting import Plan, Task, Weights
+from lemmata.claims import Bench, Experiment
+from lemmata.papers.context import theory
+from lemmata.papers.context.experiments.plans import GAUSSIAN_PLANS, PLANS, OfPlan
+from lemmata.papers.context.setting import (
+    Plan,
+    Task,
+    Weights,
+    attention_of,
+    constants_of,
+    evaluate,
+    from_heads,
+    pad_systems,
+    pad_weights,
+)
+from lemmata.settings import Evidence
 
 DISTANCES = (1e-3, 0.1, 0.5)
 """How far apart, in Frobenius norm, the two matrices Q_h of a case are."""
@@ -33,7 +44,7 @@ class Parameters:
         query_slope, value_slope: the gradient of the loss.
     """
 
-    task: "Task"
+    task: Task
     Q: Float[np.ndarray, "H d d"]
     w: Float[np.ndarray, "H K"]
     attention: Float[np.ndarray, "N H K"]
@@ -52,6 +63,12 @@ class Parameters:
         """B_k for all k (13)."""
         return np.einsum("ij,jhk->ihk", self.task.root, self.attention)
 
+    @cached_property
+    def logit_size(self) -> float:
+        """The largest logit, or 1: what a rounding of logits does to attention, in roundings."""
+        logits = np.einsum("an,hab,bk->nhk", self.task.prompt, self.Q, self.task.tokens)
+        return max(1.0, float(np.abs(logits).max()))
+
     @property
     def weighted(self) -> Float[np.ndarray, "N K"]:
         """Z-bar delta_k for all k."""
@@ -62,7 +79,7 @@ class Parameters:
 class Point(OfPlan):
     """Two sets of weights for one plan, and a ratio gamma of step sizes."""
 
-    plan: "Plan"
+    plan: Plan
     number: int
     here: Parameters
     there: Parameters
@@ -82,6 +99,11 @@ class Point(OfPlan):
     def alpha(self) -> float:
         """The largest |alpha_{h,k}| of both."""
         return float(max(np.abs(self.here.w).max(), np.abs(self.there.w).max())) / self.gamma
+
+    @cached_property
+    def constants(self) -> theory.Constants:
+        """What bounds on a ball of radius alpha need; zeta_0 does not enter them."""
+        return constants_of(self.task, self.plan.start, zeta=float("nan"))
 
     @cached_property
     def target_norm(self) -> float:
@@ -114,29 +136,37 @@ class Point(OfPlan):
         return self.gamma * (self.here.value_slope - self.there.value_slope)
 
 
-def _points(bench: Bench, chosen: "list[Plan]") -> Cases[Point]:
-    from lemmata.papers.context.setting import Weights, from_heads
-
-    rng = np.random.default_rng([bench.seed, 5])
+def draw_points(
+    experiment: Experiment[Evidence[Point]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Point]:
+    """Loss and gradients at pairs of random weights, close to each other and apart."""
+    rng = np.random.default_rng([experiment.seed, 5])
     pairs: list[tuple[Weights, Weights]] = []
-    for plan in chosen:
+    for plan in plans:
         for distance, size in zip(DISTANCES, SIZES_OF_W, strict=True):
             Q = rng.standard_normal((plan.heads, plan.task.d, plan.task.d)) / plan.task.norms.max()
             w = size * rng.standard_normal((plan.heads, plan.task.K))
             step = _directions(plan, rng)
             other = w + distance * rng.standard_normal(w.shape)
             pairs.append((from_heads(Q, w), from_heads(Q + distance * step, other)))
-    owners = [plan for plan in chosen for _ in DISTANCES]
+    owners = [plan for plan in plans for _ in DISTANCES]
+    return pair_points(owners, pairs, RATIOS)
+
+
+def pair_points(
+    owners: Sequence[Plan], pairs: Sequence[tuple[Weights, Weights]], ratios: Sequence[float]
+) -> Evidence[Point]:
+    """A point for each pair of weights, the ratios gamma in turn."""
     here, there = (evaluate_points(owners, [pair[i] for pair in pairs]) for i in (0, 1))
-    return Cases(
+    return Evidence(
         tuple(
-            Point(plan, i % len(DISTANCES), one, other, RATIOS[i % len(RATIOS)])
-            for i, (plan, one, other) in enumerate(zip(owners, here, there, strict=True))
+            Point(plan, i % len(ratios), first, second, ratios[i % len(ratios)])
+            for i, (plan, first, second) in enumerate(zip(owners, here, there, strict=True))
         )
     )
 
 
-def _directions(plan: "Plan", rng: np.random.Generator) -> Float[np.ndarray, "H d d"]:
+def _directions(plan: Plan, rng: np.random.Generator) -> Float[np.ndarray, "H d d"]:
     """Unit matrices: for the first head the one that moves a logit difference most, then random."""
     task = plan.task
     steps = rng.standard_normal((plan.heads, task.d, task.d))
@@ -146,12 +176,8 @@ def _directions(plan: "Plan", rng: np.random.Generator) -> Float[np.ndarray, "H 
     return steps / np.linalg.norm(steps, axis=(1, 2), keepdims=True)
 
 
-def evaluate_points(owners: "list[Plan]", weights: "list[Weights]") -> list[Parameters]:
+def evaluate_points(owners: Sequence[Plan], weights: Sequence[Weights]) -> list[Parameters]:
     """Loss and gradient for all weights in one compiled call."""
-    import equinox as eqx
-
-    from lemmata.papers.context.setting import attention_of, evaluate, pad_systems, pad_weights
-
     system = pad_systems([plan.task for plan in owners], [plan.heads for plan in owners])
     found = eqx.filter_jit(eqx.filter_vmap(evaluate))(system, pad_weights(weights, system))
     gaps, query_slopes, value_slopes = (np.asarray(leaf) for leaf in (found.gap, *found.gradient))
@@ -175,14 +201,5 @@ def evaluate_points(owners: "list[Plan]", weights: "list[Weights]") -> list[Para
     return parameters
 
 
-POINTS: Experiment[Cases[Point]] = Experiment(
-    "points",
-    "pairs of random weights for 13 tasks with unit tokens, three pairs a task",
-    lambda bench: _points(bench, plans(bench)),
-)
-
-GAUSSIAN_POINTS: Experiment[Cases[Point]] = Experiment(
-    "gaussian-points",
-    "pairs of random weights for 4 tasks with Gaussian tokens, three pairs a task",
-    lambda bench: _points(bench, gaussian_plans(bench)),
-)
+POINTS = Experiment(PLANS, draw_points)
+GAUSSIAN_POINTS = Experiment(GAUSSIAN_PLANS, draw_points)

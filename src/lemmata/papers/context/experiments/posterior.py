@@ -1,17 +1,22 @@
 """The posterior mean of the coefficients against ridge regression, prompt by prompt."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.old_claims import Bench, Cases, Experiment
-from lemmata.papers.context.experiments.plans import OfTask
-
-if TYPE_CHECKING:
-    from lemmata.papers.context.setting import Task
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
+from lemmata.papers.context.experiments.plans import OfTask, Size, describe_size
+from lemmata.papers.context.setting import (
+    Plan,
+    draw_task,
+    posterior_mean,
+    ridge_coefficients,
+    standard_law,
+)
+from lemmata.settings import Evidence
 
 PROMPTS, SAMPLES = 600, 4_000
 MOST_TASKS = 2
@@ -19,29 +24,42 @@ MOST_BASIC = 40
 """m: importance sampling in more dimensions is worth little."""
 
 
+@dataclass(frozen=True)
+class OneTask(AbstractInstances):
+    """A task of some size, with as many heads as examples."""
+
+    size: Size = (6, 12, 4, 2, 0.5)
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        task = draw_task(*self.size, seed=seed, name=describe_size(self.size))
+        return [Plan(task, heads=task.N)]
+
+    @property
+    def says(self) -> str:
+        return describe_size(self.size)
+
+
 @dataclass(frozen=True, eq=False)
 class Posteriors(OfTask):
     """A task, and errors of both predictors over the same prompts."""
 
-    task: "Task"
+    plan: Plan
     seed: int
 
     @cached_property
     def _errors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        from lemmata.papers.context.setting import posterior_mean, ridge_coefficients, standard_law
-
         task = self.task
         rng = np.random.default_rng([self.seed, 13])
         coefficients = standard_law(task.m).draw(rng, PROMPTS)
         deviation = np.sqrt(task.tau) * np.linalg.norm(coefficients, axis=1, keepdims=True)
         noise = rng.standard_normal((PROMPTS, task.N))
         labels = coefficients @ task.Z + deviation * noise
-        found = [posterior_mean(task, y, samples=SAMPLES, rng=rng) for y in labels]
-        bayes = np.stack([one.coefficients for one in found])
+        posteriors = [posterior_mean(task, y, samples=SAMPLES, rng=rng) for y in labels]
+        bayes = np.stack([posterior.coefficients for posterior in posteriors])
         ridge = ridge_coefficients(task, labels, task.ridge)
         misses = ((guess - coefficients) @ task.Z_query for guess in (ridge, bayes))
         first, second = (np.mean(miss**2, axis=1) for miss in misses)
-        return first, second, np.array([one.effective for one in found])
+        return first, second, np.array([posterior.effective for posterior in posteriors])
 
     @property
     def ridge_errors(self) -> Float[np.ndarray, "prompts"]:
@@ -59,19 +77,16 @@ class Posteriors(OfTask):
         return float(np.median(self._errors[2]))
 
 
-def _posteriors(bench: Bench) -> Cases[Posteriors]:
-    from lemmata.papers.context.setting import draw_task
+def compare_with_bayes(
+    experiment: Experiment[Evidence[Posteriors]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Posteriors]:
+    """Hundreds of prompts, the posterior mean from thousands of weighted samples each."""
+    fitting = [
+        plan
+        for plan in plans
+        if plan.task.N < plan.task.K and plan.task.tau > 0 and plan.task.m <= MOST_BASIC
+    ]
+    return Evidence(tuple(Posteriors(plan, experiment.seed) for plan in fitting[:MOST_TASKS]))
 
-    if bench.instances is not None:
-        own = [p.task for p in bench.instances if p.task.N < p.task.K and p.task.tau > 0]
-        own = [task for task in own if task.m <= MOST_BASIC]
-        return Cases(tuple(Posteriors(task, bench.seed) for task in own[:MOST_TASKS]))
-    task = draw_task(6, 12, 4, 2, 0.5, seed=bench.seed, name="N=6 K=12 m=2 tau=0.5")
-    return Cases((Posteriors(task, bench.seed),))
 
-
-POSTERIORS: Experiment[Cases[Posteriors]] = Experiment(
-    "posteriors",
-    "600 prompts, the posterior mean from 4,000 weighted samples each; N=6, m=2, tau=0.5",
-    _posteriors,
-)
+POSTERIORS = Experiment(OneTask(), compare_with_bayes)

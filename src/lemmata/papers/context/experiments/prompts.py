@@ -1,17 +1,16 @@
 """Labels drawn as (1) says, and what is known of them exactly."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.old_claims import Bench, Cases, Experiment
-from lemmata.papers.context.experiments.plans import OfPlan, plans
-
-if TYPE_CHECKING:
-    from lemmata.papers.context.setting import Law, Plan
+from lemmata.claims import Bench, Experiment
+from lemmata.papers.context.experiments.plans import PLANS, OfPlan
+from lemmata.papers.context.setting import Law, Plan, attention_of, draw_labels
+from lemmata.settings import Evidence
 
 DRAWS = 20_000
 MOST_PLANS = 5
@@ -29,7 +28,7 @@ class Prompts(OfPlan):
         seed: of everything drawn.
     """
 
-    plan: "Plan"
+    plan: Plan
     combined: Float[np.ndarray, "N K"]
     coefficients: Float[np.ndarray, "m"]
     seed: int
@@ -43,40 +42,36 @@ class Prompts(OfPlan):
         noise = rng.standard_normal((count, task.m, task.K)) * np.sqrt(task.tau)
         return np.einsum("i,nik->nk", self.coefficients, task.representations + noise)
 
-    def losses(self, law: "Law") -> Float[np.ndarray, "draws"]:
-        """The loss inside (9), prompt by prompt."""
-        from lemmata.papers.context.setting import draw_labels
+    def _labels(self, law: Law, stream: int) -> Float[np.ndarray, "draws K"]:
+        rng = np.random.default_rng([self.seed, stream])
+        return draw_labels(self.task, law, rng, max(10, min(DRAWS, MOST_NUMBERS // self.task.K)))
 
-        rng = np.random.default_rng([self.seed, 2])
-        labels = draw_labels(self.task, law, rng, max(10, min(DRAWS, MOST_NUMBERS // self.task.K)))
+    def losses(self, law: Law) -> Float[np.ndarray, "draws"]:
+        """The loss inside (9), prompt by prompt."""
+        labels = self._labels(law, 2)
         away = labels[:, : self.task.N] @ self.combined - labels
         return np.sum(away**2, axis=1) / (2 * self.task.K)
 
-    def errors(self, law: "Law", combined: Float[np.ndarray, "N K"]) -> Float[np.ndarray, "draws"]:
+    def errors(self, law: Law, combined: Float[np.ndarray, "N K"]) -> Float[np.ndarray, "draws"]:
         """||y-hat - y*||^2 / K, prompt by prompt."""
-        from lemmata.papers.context.setting import draw_labels
-
-        rng = np.random.default_rng([self.seed, 3])
-        labels = draw_labels(self.task, law, rng, max(10, min(DRAWS, MOST_NUMBERS // self.task.K)))
-        away = labels[:, : self.task.N] @ (combined - self.task.target)
+        away = self._labels(law, 3)[:, : self.task.N] @ (combined - self.task.target)
         return np.sum(away**2, axis=1) / self.task.K
 
 
-def _prompts(bench: Bench) -> Cases[Prompts]:
-    from lemmata.papers.context.setting import attention_of
-
+def draw_prompts(
+    experiment: Experiment[Evidence[Prompts]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Prompts]:
+    """Thousands of prompts for each of the first tasks, with random weights."""
     cases = []
-    for i, plan in enumerate(plans(bench)[:MOST_PLANS]):
-        rng = np.random.default_rng([bench.seed, 7, i])
+    for i, plan in enumerate(plans[:MOST_PLANS]):
+        rng = np.random.default_rng([experiment.seed, 7, i])
         w = rng.standard_normal((plan.heads, plan.task.K))
         attention = attention_of(plan.task, np.asarray(plan.start.Q))
         direction = rng.standard_normal(plan.task.m)
         direction *= plan.largest_coefficient / np.linalg.norm(direction)
         combined = np.einsum("nhk,hk->nk", attention, w)
-        cases.append(Prompts(plan, combined, direction, bench.seed + i))
-    return Cases(tuple(cases))
+        cases.append(Prompts(plan, combined, direction, experiment.seed + i))
+    return Evidence(tuple(cases))
 
 
-PROMPTS: Experiment[Cases[Prompts]] = Experiment(
-    "prompts", "20,000 prompts for each of 5 tasks", _prompts
-)
+PROMPTS = Experiment(PLANS, draw_prompts)

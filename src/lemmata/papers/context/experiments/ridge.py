@@ -1,23 +1,49 @@
 """Ridge regression with the transformer's regularizer m tau and the paper's N tau, against N."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from lemmata.old_claims import Bench, Cases, Experiment
-from lemmata.papers.context.experiments.plans import OfTask
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
+from lemmata.papers.context.experiments.plans import OfTask, Size, describe_size
+from lemmata.papers.context.setting import (
+    Plan,
+    Task,
+    draw_labels,
+    draw_task,
+    gap_to_best,
+    ridge_coefficients,
+    standard_law,
+)
+from lemmata.settings import Evidence
 
-if TYPE_CHECKING:
-    from lemmata.papers.context.setting import Task
-
-m, K, d, TAU = 100, 200, 10, 0.01
-"""Of Figure 3; the paper does not say K, and d does not matter."""
-
-DRAWS = 3
 PROMPTS = 200
+
+SMALL = 100
+"""Dictionaries up to this size are looked at for every N."""
+
+
+@dataclass(frozen=True)
+class Dictionaries(AbstractInstances):
+    """Random dictionaries of one size; the paper does not say K, and d does not matter."""
+
+    size: Size = (100, 200, 10, 100, 0.01)
+    count: int = 3
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        _, K, _, m, tau = self.size
+        tasks = (
+            draw_task(*self.size, seed=seed + i, name=f"m={m} K={K} tau={tau:g}, draw {i}")
+            for i in range(self.count)
+        )
+        return [Plan(task, heads=task.N) for task in tasks]
+
+    @property
+    def says(self) -> str:
+        return f"{self.count} dictionaries with {describe_size(self.size)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,12 +51,12 @@ class Sweep(OfTask):
     """One dictionary with prompts of every length N.
 
     Attributes:
-        task: the dictionary; its own N does not matter.
+        plan: the dictionary; its own N and heads do not matter.
         lengths: the N looked at.
         seed: of the prompts drawn.
     """
 
-    task: "Task"
+    plan: Plan
     lengths: Int[np.ndarray, "lengths"]
     seed: int
 
@@ -40,15 +66,13 @@ class Sweep(OfTask):
         return self.lengths
 
     @cached_property
-    def tasks(self) -> "list[Task]":
+    def tasks(self) -> list[Task]:
         """The task for every N."""
         return [replace(self.task, N=int(N)) for N in self.lengths]
 
     @cached_property
     def gaps(self) -> Float[np.ndarray, "lengths"]:
         """E ||y* - y-best||^2 / K."""
-        from lemmata.papers.context.setting import gap_to_best
-
         return np.array([gap_to_best(task) for task in self.tasks])
 
     def risks(self, share: float | None) -> Float[np.ndarray, "lengths"]:
@@ -60,52 +84,44 @@ class Sweep(OfTask):
     @cached_property
     def fits(self) -> dict[str, Float[np.ndarray, "lengths prompts"]]:
         """For drawn labels: the norms of both coefficient vectors, and both misfits."""
-        from lemmata.papers.context.setting import draw_labels, ridge_coefficients, standard_law
-
-        found: dict[str, list[np.ndarray]] = {name: [] for name in ("norm", "best_norm")}
-        found |= {"misfit": [], "best_misfit": []}
+        names = ("norm", "best_norm", "misfit", "best_misfit")
+        rows: dict[str, list[np.ndarray]] = {name: [] for name in names}
         for task in self.tasks:
             rng = np.random.default_rng([self.seed, task.N])
             labels = draw_labels(task, standard_law(task.m), rng, PROMPTS)[:, : task.N]
             for prefix, level in (("", task.ridge), ("best_", task.N * task.tau)):
                 coefficients = ridge_coefficients(task, labels, level)
-                found[f"{prefix}norm"].append(np.linalg.norm(coefficients, axis=1))
+                rows[f"{prefix}norm"].append(np.linalg.norm(coefficients, axis=1))
                 away = labels - coefficients @ task.Z
-                found[f"{prefix}misfit"].append(np.linalg.norm(away, axis=1))
-        return {name: np.array(rows) for name, rows in found.items()}
+                rows[f"{prefix}misfit"].append(np.linalg.norm(away, axis=1))
+        return {name: np.array(row) for name, row in rows.items()}
 
 
-def _lengths(paper_scale: bool) -> Int[np.ndarray, "lengths"]:
-    if paper_scale:
-        return np.arange(50, 151)
-    return np.union1d(np.arange(50, 151, 5), [99, 101])
+def lengths_of(task: Task, scale: Scale) -> Int[np.ndarray, "lengths"]:
+    """All N below K for a small dictionary, else those around m: a twentieth of m apart, or all."""
+    if task.K <= SMALL:
+        return np.arange(1, task.K)
+    low, high = max(1, min(task.m, task.K) // 2), min(task.K - 1, 3 * task.m // 2)
+    if scale == "paper":
+        return np.arange(low, high + 1)
+    spaced = np.arange(low, high + 1, max(1, task.m // 20))
+    near = np.arange(task.m - 1, task.m + 2)
+    return np.union1d(spaced, near[(near >= low) & (near <= high)])
 
 
-def _sweeps(bench: Bench) -> Cases[Sweep]:
-    from lemmata.papers.context.setting import draw_task
-
-    if bench.instances is not None:
-        own = [plan.task for plan in bench.instances if plan.task.K > 1]
-        return Cases(tuple(Sweep(task, np.arange(1, min(task.K, 400)), bench.seed) for task in own))
-    drawn = (
-        draw_task(m, K, d, m, TAU, seed=bench.seed + i, name=f"m={m} K={K} tau={TAU:g}, draw {i}")
-        for i in range(DRAWS)
+def sweep_lengths(
+    experiment: Experiment[Evidence[Sweep]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Sweep]:
+    """Ridge regression with both regularizers for prompts of many lengths N."""
+    sweeps = tuple(
+        Sweep(plan, lengths_of(plan.task, experiment.scale), experiment.seed + i)
+        for i, plan in enumerate(plans)
+        if plan.task.K > 1
     )
-    return Cases(
-        tuple(
-            Sweep(task, _lengths(bench.paper_scale), bench.seed + i) for i, task in enumerate(drawn)
-        )
-    )
+    lengths = {tuple(sweep.lengths) for sweep in sweeps}
+    return Evidence(sweeps, sweeps[0].lengths if len(lengths) == 1 else None)
 
 
-def _figure(bench: Bench) -> Cases[Sweep]:
-    return Cases(()) if bench.instances is not None else bench.evidence(SWEEPS)
-
-
-SWEEPS: Experiment[Cases[Sweep]] = Experiment(
-    "sweeps", "three dictionaries with m = 100, K = 200, tau = 0.01; N from 50 to 150", _sweeps
-)
-
-FIGURE_SWEEPS: Experiment[Cases[Sweep]] = Experiment(
-    "figure-sweeps", "the same, and nothing on users' plans", _figure
-)
+SWEEPS = Experiment(Dictionaries(), sweep_lengths)
+FIGURE_SWEEPS = Experiment(Dictionaries(), sweep_lengths, own=True)
+"""For what only the figure is said to show."""

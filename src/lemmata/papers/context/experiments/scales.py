@@ -1,14 +1,13 @@
 """The same problems in other units, which leave descent as it is but not every bound."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from lemmata.old_claims import Cases, Experiment
+from lemmata.claims import Bench, Experiment
 from lemmata.papers.context import theory
-from lemmata.papers.context.experiments.plans import OfPlan, plans, rescaled
-
-if TYPE_CHECKING:
-    from lemmata.papers.context.setting import Plan
+from lemmata.papers.context.experiments.plans import PLANS, OfPlan, rescaled
+from lemmata.papers.context.setting import Plan
+from lemmata.settings import Evidence
 
 FACTORS = (0.01, 0.1, 1.0, 10.0, 100.0)
 
@@ -22,7 +21,7 @@ class Scaled(OfPlan):
         factor: the factor.
     """
 
-    plan: "Plan"
+    plan: Plan
     factor: float
 
     @property
@@ -36,10 +35,11 @@ class Scaled(OfPlan):
         return theory.least_gamma(self.constants)
 
 
-SCALES: Experiment[Cases[Scaled]] = Experiment(
-    "scales",
-    "13 tasks, each in units from 0.01 to 100",
-    lambda bench: Cases(
-        tuple(Scaled(rescaled(plan, c), c) for plan in plans(bench) for c in FACTORS)
-    ),
-)
+def rescale(
+    experiment: Experiment[Evidence[Scaled]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Scaled]:
+    """The theory's constants in units from a hundredth to a hundredfold."""
+    return Evidence(tuple(Scaled(rescaled(plan, c), c) for plan in plans for c in FACTORS))
+
+
+SCALES = Experiment(PLANS, rescale)

@@ -1,70 +1,127 @@
 """Training the one-layer transformer with Adam, as in Section 4: Figures 2a and 4."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
-from lemmata.old_claims import Bench, Cases, Experiment
-from lemmata.tokens import Problem
-
-if TYPE_CHECKING:
-    from lemmata.papers.context.setting import Task, Training, TrainingRun
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
+from lemmata.papers.context.experiments.plans import OfTask, Size, describe_size
+from lemmata.papers.context.setting import (
+    Plan,
+    Training,
+    TrainingRun,
+    draw_task,
+    train_together,
+)
+from lemmata.settings import Evidence
+from lemmata.training import log_spaced
 
 RECORDS = 60
 
 
 @dataclass(frozen=True)
-class Scale:
-    """What is run.
+class Dictionary(AbstractInstances):
+    """The same task with tokens of each kind; the paper gives all but tau."""
+
+    tokens: tuple[str, ...] = ("unit", "Gaussian")
+    quick: Size = (6, 20, 30, 4, 0.01)
+    paper: Size = (30, 200, 100, 20, 0.01)
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        size = self.paper if scale == "paper" else self.quick
+        tasks = (draw_task(*size, seed=seed, unit=kind == "unit") for kind in self.tokens)
+        return [Plan(task, heads=task.N, seed=seed + 1) for task in tasks]
+
+    @property
+    def says(self) -> str:
+        return (
+            f"{' and '.join(self.tokens)} tokens, {describe_size(self.quick)} "
+            f"({describe_size(self.paper)} at paper scale)"
+        )
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long one scale trains, and with what step size.
 
     Attributes:
-        N, K, d, m, tau: the task.
         rate: Adam's step size.
-        steps: how long, for every number of heads of Figure 4.
+        steps: how many, for each number of heads.
         chosen: the number of heads of Figure 2.
-        sample: the size of a training set.
     """
 
-    N: int
-    K: int
-    d: int
-    m: int
-    tau: float
     rate: float
-    steps: dict[int, int]
+    steps: tuple[tuple[int, int], ...]
     chosen: int
-    sample: int = 10_000
 
 
-QUICK = Scale(6, 20, 30, 4, 0.01, 1e-3, dict.fromkeys((2, 4, 6, 12, 24), 4_000), 12)
-PAPER = Scale(
-    *(30, 200, 100, 20, 0.01, 1e-4),
-    steps={4: 20_000, 8: 20_000, 20: 20_000, 30: 20_000, 64: 12_000, 400: 5_000},
-    chosen=64,
-)
-"""The paper gives all but tau, the numbers of steps, and the heads below 30."""
+@dataclass(frozen=True)
+class AdamRuns:
+    """Adam on several numbers of heads, or on the one of Figure 2 with sampled prompts.
 
+    Attributes:
+        quick, paper: what each scale does; the paper does not give the numbers of steps, nor
+            the heads below 30.
+        sample: the size of a training set; 0 for the population loss.
+        rate, steps: instead of the scale's own.
+    """
 
-def scale(bench: Bench) -> Scale:
-    """The sizes of this bench."""
-    return PAPER if bench.paper_scale else QUICK
+    quick: Schedule = Schedule(1e-3, tuple((H, 4_000) for H in (2, 4, 6, 12, 24)), chosen=12)
+    paper: Schedule = Schedule(
+        1e-4,
+        ((4, 20_000), (8, 20_000), (20, 20_000), (30, 20_000), (64, 12_000), (400, 5_000)),
+        chosen=64,
+    )
+    sample: int = 0
+    rate: float | None = None
+    steps: int | None = None
+
+    @property
+    def says(self) -> str:
+        """What is run."""
+        schedules = [self.at("quick")]
+        if self.rate is None or self.steps is None:
+            schedules.append(self.at("paper"))
+        runs = " (at paper scale: ".join(self._says(schedule) for schedule in schedules)
+        end = ")" if len(schedules) > 1 else ""
+        loss = f"batches from {self.sample:,} prompts" if self.sample else "the population loss"
+        return f"Adam on {loss}: {runs}{end}"
+
+    def _says(self, schedule: Schedule) -> str:
+        heads = ", ".join(str(H) for H, _ in schedule.steps)
+        longest = max(steps for _, steps in schedule.steps)
+        return f"H = {heads}, up to {longest:,} steps of {schedule.rate:g}"
+
+    def at(self, scale: Scale) -> Schedule:
+        """What is run at a scale."""
+        usual = self.paper if scale == "paper" else self.quick
+        steps = [(H, self.steps or own) for H, own in usual.steps]
+        if self.sample:
+            steps = [pair for pair in steps if pair[0] == usual.chosen]
+        return Schedule(self.rate or usual.rate, tuple(steps), usual.chosen)
 
 
 @dataclass(frozen=True, eq=False)
-class OneLayer:
+class OneLayer(OfTask):
     """One run.
 
     Attributes:
         tokens: ``unit`` or ``Gaussian``.
+        plan: the task, with the heads and first weights of the run.
         run: what was recorded.
     """
 
     tokens: str
-    run: "TrainingRun"
-    problems: tuple[Problem, ...] = ()
+    plan: Plan
+    run: TrainingRun
+
+    @property
+    def problems(self) -> tuple[()]:
+        """None: what the figures show is not asked to meet the theory's assumptions."""
+        return ()
 
     @property
     def name(self) -> str:
@@ -74,12 +131,7 @@ class OneLayer:
     @property
     def heads(self) -> int:
         """H."""
-        return self.run.how.heads
-
-    @property
-    def task(self) -> "Task":
-        """The task."""
-        return self.run.how.task
+        return self.plan.heads
 
     @property
     def gaps(self) -> Float[np.ndarray, "records"]:
@@ -89,66 +141,63 @@ class OneLayer:
     @cached_property
     def floor(self) -> float:
         """The least gap with attention as it is at the start."""
-        from lemmata.papers.context.setting import draw_weights, frozen
-
-        start = draw_weights(self.task, self.heads, seed=self.run.how.seed)
-        return frozen(self.task, start).floor(1e-10)
+        return self.plan.frozen.floor(1e-10)
 
 
-def _training(bench: Bench, tokens: str, heads: int, sample: int = 0) -> "Training":
-    from lemmata.papers.context.setting import Training, draw_task
-    from lemmata.training import log_spaced
-
-    size = scale(bench)
-    task = draw_task(
-        size.N, size.K, size.d, size.m, size.tau, seed=bench.seed, unit=tokens == "unit"
-    )
-    steps = size.steps[heads]
+def _records(steps: int) -> tuple[int, ...]:
     linear = np.linspace(0, steps, RECORDS + 1).astype(int)
-    record = tuple(int(t) for t in np.union1d(log_spaced(steps, RECORDS // 2), linear))
-    return Training(
-        task, heads, rate=size.rate, steps=steps, record=record, sample=sample, seed=bench.seed + 1
-    )
+    return tuple(int(t) for t in np.union1d(log_spaced(steps, RECORDS // 2), linear))
 
 
-def _heads(bench: Bench) -> Cases[OneLayer]:
-    from lemmata.papers.context.setting import train_together
+def _codes(plan: Plan) -> set[str]:
+    return {problem.code for problem in plan.task.problems}
 
-    if bench.instances is not None:
-        return Cases(())
-    pairs = [(tokens, H) for tokens in ("unit", "Gaussian") for H in scale(bench).steps]
-    trainings = [_training(bench, tokens, H) for tokens, H in pairs]
-    progress = bench.track("one-layer training", sum(t.steps for t in trainings))
-    if bench.paper_scale:
-        runs = [one.run(store=bench.store, progress=progress) for one in trainings]
+
+def train_one_layer(
+    experiment: Experiment[Evidence[OneLayer]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[OneLayer]:
+    """The gap and the loss out of domain at many steps."""
+    rule: AdamRuns = experiment.training
+    schedule = rule.at(experiment.scale)
+    own = [
+        ("Gaussian" if "not_unit" in _codes(plan) else "unit", replace(plan, heads=H), steps)
+        for plan in plans
+        for H, steps in schedule.steps
+    ]
+    trainings = [
+        Training(
+            plan.task,
+            plan.heads,
+            rate=schedule.rate,
+            steps=steps,
+            record=_records(steps),
+            sample=rule.sample,
+            seed=plan.seed,
+        )
+        for _, plan, steps in own
+    ]
+    progress = bench.track("one-layer training", sum(training.steps for training in trainings))
+    if experiment.scale == "paper" or rule.sample:
+        runs = [training.run(store=bench.store, progress=progress) for training in trainings]
     else:
         runs = train_together(trainings, store=bench.store, progress=progress)
-    return Cases(tuple(OneLayer(pair[0], run) for pair, run in zip(pairs, runs, strict=True)))
+    cases = tuple(
+        OneLayer(tokens, plan, run) for (tokens, plan, _), run in zip(own, runs, strict=True)
+    )
+    return Evidence(cases, _common_steps(cases))
 
 
-HEADS: Experiment[Cases[OneLayer]] = Experiment(
-    "heads",
-    "Adam on the population loss for several H, unit and Gaussian tokens; quick: N=6, K=20, d=30, "
-    "m=4, tau=0.01, 4,000 steps of 1e-3; paper: N=30, K=200, d=100, m=20, up to 20,000 of 1e-4",
-    _heads,
-)
+def _common_steps(cases: Sequence[OneLayer]) -> Int[np.ndarray, "records"] | None:
+    """The recorded steps, if all runs have the same."""
+    different = {tuple(case.run.steps) for case in cases}
+    return cases[0].run.steps if len(different) == 1 else None
 
 
-def _sampled(bench: Bench) -> Cases[OneLayer]:
-    if bench.instances is not None:
-        return Cases(())
-    size = scale(bench)
-    training = _training(bench, "unit", size.chosen, size.sample)
-    progress = bench.track("training on sampled prompts", training.steps)
-    return Cases((OneLayer("unit", training.run(store=bench.store, progress=progress)),))
-
-
-SAMPLED: Experiment[Cases[OneLayer]] = Experiment(
-    "sampled", "Adam on batches of 256 from 10,000 prompts, unit tokens", _sampled
-)
+HEADS = Experiment(Dictionary(), train_one_layer, AdamRuns(), own=True)
+SAMPLED = Experiment(Dictionary(("unit",)), train_one_layer, AdamRuns(sample=10_000), own=True)
 
 
 def curves(bench: Bench) -> dict[str, OneLayer]:
     """The runs of Figure 2a: those with the paper's number of heads."""
-    chosen = scale(bench).chosen
-    return {one.tokens: one for one in bench.evidence(HEADS) if one.heads == chosen}
+    chosen = HEADS.training.at(bench.scale).chosen
+    return {case.tokens: case for case in bench.evidence(HEADS) if case.heads == chosen}

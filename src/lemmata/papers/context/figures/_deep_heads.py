@@ -1,16 +1,16 @@
 """Figure 5: the four-layer transformer with different numbers of heads, in a fixed time."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, draw_band, number, style
-from lemmata.old_claims import Bench, Cases
 from lemmata.papers.context.experiments.deep import HEADS, LOSSES, Deep, Heads
 from lemmata.papers.context.figures._deep import COLOURS, MARKS, NAMES, choices, draw_logarithmic
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from lemmata.settings import Evidence
 
 SHADES = tuple(PALETTE[name] for name in ("blue", "orange", "green", "purple"))
 LINES = ("-", "--", "-.", ":")
@@ -22,45 +22,43 @@ def draw(bench: Bench) -> Drawing:
     The curves are functions of the step that come out the same every time. What is measured is how
     long a step takes, and it only stretches them.
     """
-    from matplotlib.figure import Figure
-
-    found = bench.evidence(HEADS)
+    evidence = bench.evidence(HEADS)
     with style():
         picture = Figure(figsize=(TEXT_WIDTH, 2.4))
         ends, times, steps = picture.subplots(1, 3)
-        _draw_ends(ends, found)
-        _draw_curves(times, found, timed=True)
-        times.axvline(budget(found), color=PALETTE["grey"], linestyle=":", linewidth=0.9)
+        _draw_ends(ends, evidence)
+        _draw_curves(times, evidence, timed=True)
+        times.axvline(budget(evidence), color=PALETTE["grey"], linestyle=":", linewidth=0.9)
         times.set_title("(b) training loss against time")
         times.set_xlabel("seconds")
-        _draw_curves(steps, found, timed=False)
+        _draw_curves(steps, evidence, timed=False)
         steps.set_title("(c) against steps")
         steps.set_xlabel("step $t$")
         steps.sharey(times)
         steps.legend(loc="upper right")
-    numbers = _numbers(found)
-    return Drawing(picture, _caption(found, numbers), numbers)
+    numbers = _numbers(evidence)
+    return Drawing(picture, _caption(evidence, numbers), numbers)
 
 
-def budget(found: Cases[Heads]) -> float:
+def budget(evidence: Evidence[Heads]) -> float:
     """The seconds that every number of heads is given: what the fastest needs for all steps."""
-    return min(one.seconds * float(one.steps[-1]) for one in found)
+    return min(case.seconds * float(case.steps[-1]) for case in evidence)
 
 
-def final(one: Heads, loss: str, seconds: float) -> float:
+def final(case: Heads, loss: str, seconds: float) -> float:
     """The loss after so many seconds, between records along the logarithm; the mean of seeds."""
-    step = min(seconds / one.seconds, float(one.steps[-1]))
-    rows = [np.exp(np.interp(step, one.steps, np.log(row))) for row in one[loss]]
+    step = min(seconds / case.seconds, float(case.steps[-1]))
+    rows = [np.exp(np.interp(step, case.steps, np.log(row))) for row in case[loss]]
     return float(np.mean(rows))
 
 
-def _draw_ends(axes: "Axes", found: Cases[Heads]) -> None:
-    seconds = budget(found)
-    heads = [one.heads for one in found]
+def _draw_ends(axes: Axes, evidence: Evidence[Heads]) -> None:
+    seconds = budget(evidence)
+    heads = [case.heads for case in evidence]
     for name in LOSSES:
         axes.plot(
             heads,
-            [final(one, name, seconds) for one in found],
+            [final(case, name, seconds) for case in evidence],
             marker=MARKS[name],
             markersize=4,
             color=COLOURS[name],
@@ -78,33 +76,33 @@ def _draw_ends(axes: "Axes", found: Cases[Heads]) -> None:
     axes.legend(loc="upper left")
 
 
-def _draw_curves(axes: "Axes", found: Cases[Heads], *, timed: bool) -> None:
-    for one, colour, line in zip(found, SHADES, LINES, strict=False):
-        along = one.steps * (one.seconds if timed else 1)
-        draw_band(axes, along, one["training"], colour, label=f"$H={one.heads}$", linestyle=line)
+def _draw_curves(axes: Axes, evidence: Evidence[Heads], *, timed: bool) -> None:
+    for case, colour, line in zip(evidence, SHADES, LINES, strict=False):
+        along = case.steps * (case.seconds if timed else 1)
+        draw_band(axes, along, case["training"], colour, label=f"$H={case.heads}$", linestyle=line)
     draw_logarithmic(axes)
 
 
-def _numbers(found: Cases[Heads]) -> dict[str, Any]:
-    seconds = budget(found)
+def _numbers(evidence: Evidence[Heads]) -> dict[str, Any]:
+    seconds = budget(evidence)
     return {
         "seconds": seconds,
-        "seeds": len(found.cases[0].runs),
+        "seeds": len(evidence.cases[0].runs),
         "by number of heads": [
             {
-                "H": one.heads,
-                "seconds a step": one.seconds,
-                "steps": int(min(seconds / one.seconds, float(one.steps[-1]))),
-                **{NAMES[name]: final(one, name, seconds) for name in LOSSES},
-                "training loss after all steps": float(one["training"][:, -1].mean()),
+                "H": case.heads,
+                "seconds a step": case.seconds,
+                "steps": int(min(seconds / case.seconds, float(case.steps[-1]))),
+                **{NAMES[name]: final(case, name, seconds) for name in LOSSES},
+                "training loss after all steps": float(case["training"][:, -1].mean()),
             }
-            for one in found
+            for case in evidence
         ],
-        "all steps": int(found.cases[0].steps[-1]),
+        "all steps": int(evidence.cases[0].steps[-1]),
     }
 
 
-def _caption(found: Cases[Heads], numbers: dict[str, Any]) -> str:
+def _caption(evidence: Evidence[Heads], numbers: dict[str, Any]) -> str:
     rows = numbers["by number of heads"]
     table = "; ".join(
         f"H = {row['H']}: {number(1e3 * row['seconds a step'], 3)} ms a step, {row['steps']} "
@@ -112,7 +110,7 @@ def _caption(found: Cases[Heads], numbers: dict[str, Any]) -> str:
         f"{number(row['training loss after all steps'], 3)})"
         for row in rows
     )
-    first = found.cases[0].runs[0]
+    first = evidence.cases[0].runs[0]
     return (
         f"A {first.how.layers}-layer transformer with different numbers of heads. "
         f"{choices(Deep('', first))} Means of {numbers['seeds']} seeds with their 5–95 % range. "

@@ -1,22 +1,19 @@
 """Figure 3: the transformer's ridge regression against the paper's best one, for every N."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_band, number, style
-from lemmata.old_claims import Bench, Cases
-from lemmata.papers._paper import Drawing
+from lemmata.claims import Bench
+from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, draw_band, number, style
 from lemmata.papers.context.experiments.ridge import SWEEPS, Sweep
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from lemmata.settings import Evidence
 
 
 def draw(bench: Bench) -> Drawing:
     """Exact curves: the distance, and the two risks behind it."""
-    from matplotlib.figure import Figure
-
     sweeps = bench.evidence(SWEEPS)
     with style():
         picture = Figure(figsize=(TEXT_WIDTH, 2.2))
@@ -30,7 +27,7 @@ def draw(bench: Bench) -> Drawing:
     return Drawing(picture, _caption(sweeps, numbers), numbers)
 
 
-def _draw_distance(axes: "Axes", sweeps: Cases[Sweep]) -> None:
+def _draw_distance(axes: Axes, sweeps: Evidence[Sweep]) -> None:
     rows = np.array([sweep.gaps for sweep in sweeps])
     draw_band(axes, sweeps.cases[0].lengths, rows, PALETTE["blue"])
     axes.set_ylim(bottom=0)
@@ -38,7 +35,7 @@ def _draw_distance(axes: "Axes", sweeps: Cases[Sweep]) -> None:
     axes.set_ylabel(r"$E\,\|\hat y^* - \hat y^{\mathrm{best}}\|^2/K$")
 
 
-def _draw_risk(axes: "Axes", sweeps: Cases[Sweep]) -> None:
+def _draw_risk(axes: Axes, sweeps: Evidence[Sweep]) -> None:
     lengths = sweeps.cases[0].lengths
     excess = np.array([sweep.risks(None) - sweep.risks(1.0) for sweep in sweeps])
     risk = np.array([sweep.risks(1.0) for sweep in sweeps])
@@ -51,7 +48,7 @@ def _draw_risk(axes: "Axes", sweeps: Cases[Sweep]) -> None:
     axes.legend(loc=(0.02, 0.56))
 
 
-def _numbers(sweeps: Cases[Sweep]) -> dict[str, Any]:
+def _numbers(sweeps: Evidence[Sweep]) -> dict[str, Any]:
     first = sweeps.cases[0]
     mean = np.mean([sweep.gaps for sweep in sweeps], axis=0)
     risk = np.mean([sweep.risks(1.0) for sweep in sweeps], axis=0)
@@ -64,7 +61,7 @@ def _numbers(sweeps: Cases[Sweep]) -> dict[str, Any]:
     }
 
 
-def _caption(sweeps: Cases[Sweep], numbers: dict[str, Any]) -> str:
+def _caption(sweeps: Evidence[Sweep], numbers: dict[str, Any]) -> str:
     task, lengths = sweeps.cases[0].task, sweeps.cases[0].lengths
     risks = numbers["risk"]
     low, high = numbers["peaks at"]

@@ -1,23 +1,20 @@
 """Ours: Theorem 1 at its own step sizes, the exact curve, and how much is given away."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from lemmata.drawing import COLUMN_WIDTH, PALETTE, number, style
-from lemmata.old_claims import Bench
-from lemmata.papers._paper import Drawing
+from lemmata.claims import Bench
+from lemmata.drawing import COLUMN_WIDTH, PALETTE, Drawing, number, style
 from lemmata.papers.context.experiments.descents import DESCENTS, Run
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from lemmata.papers.context.experiments.inference import Promise
 
 
 def draw(bench: Bench) -> Drawing:
     """One task of middling size, to where Theorem 2 stops."""
-    from matplotlib.figure import Figure
-
-    runs = [run for run in bench.evidence(DESCENTS) if run.rates is not None]
+    runs = bench.evidence(DESCENTS).cases
     run = runs[len(runs) // 2]
     with style():
         picture = Figure(figsize=(COLUMN_WIDTH, 2.4))
@@ -26,11 +23,9 @@ def draw(bench: Bench) -> Drawing:
     return Drawing(picture, _caption(run, numbers), numbers)
 
 
-def _draw_curves(axes: "Axes", run: Run) -> dict[str, Any]:
-    from lemmata.papers.context.experiments.promises import Promise
-
+def _draw_curves(axes: Axes, run: Run) -> dict[str, Any]:
     rate, first = float(run.used.guaranteed), run.plan.constants.gap
-    T = Promise(run, 0).needed
+    T = Promise(run.plan, run, 0).needed
     t = np.geomspace(1, 2 * T, 400)
     edge = 0.98 * run.plan.frozen.largest_stable_rate
     bound = np.log(first) + t * np.log1p(-rate)

@@ -1,67 +1,65 @@
 """Figure 4: training losses for several numbers of heads, unit and Gaussian tokens."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from lemmata.drawing import PALETTE, TEXT_WIDTH, number, style
-from lemmata.old_claims import Bench, Cases
-from lemmata.papers._paper import Drawing
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lemmata.claims import Bench
+from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, number, style
 from lemmata.papers.context.experiments.training import HEADS, OneLayer
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from lemmata.settings import Evidence
 
 COLOURS = ("red", "orange", "purple", "green", "blue", "black")
 
 
 def draw(bench: Bench) -> Drawing:
     """The gap on a logarithmic axis, with the exact floor of frozen attention for H < N."""
-    from matplotlib.figure import Figure
-
     runs = bench.evidence(HEADS)
     with style():
         picture = Figure(figsize=(TEXT_WIDTH, 2.5))
         grid = picture.subplots(1, 2, sharey=True)
         for axes, tokens, letter in zip(grid, ("unit", "Gaussian"), "ab", strict=True):
-            _draw_panel(axes, [one for one in runs if one.tokens == tokens])
+            _draw_panel(axes, [case for case in runs if case.tokens == tokens])
             axes.set_title(f"({letter}) {tokens} tokens")
         grid[0].set_ylabel("gap $L - L^*$")
-        grid[0].set_ylim(bottom=max(1e-7, min(float(one.gaps.min()) for one in runs) / 2))
+        grid[0].set_ylim(bottom=max(1e-7, min(float(case.gaps.min()) for case in runs) / 2))
         grid[1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     numbers = _numbers(runs)
     return Drawing(picture, _caption(runs, numbers), numbers)
 
 
-def _draw_panel(axes: "Axes", runs: list[OneLayer]) -> None:
-    for one, name in zip(runs, COLOURS, strict=False):
+def _draw_panel(axes: Axes, runs: list[OneLayer]) -> None:
+    for case, name in zip(runs, COLOURS, strict=False):
         colour = PALETTE[name]
-        axes.plot(one.run.steps, one.gaps, color=colour, label=f"$H={one.heads}$")
-        if one.floor > 1e-8:
-            axes.axhline(one.floor, color=colour, linestyle=":", linewidth=0.8)
+        axes.plot(case.run.steps, case.gaps, color=colour, label=f"$H={case.heads}$")
+        if case.heads < case.task.N:
+            axes.axhline(case.floor, color=colour, linestyle=":", linewidth=0.8)
     axes.set_yscale("log")
     axes.set_xlabel("step $t$")
     axes.xaxis.set_major_formatter(lambda step, _: f"{step / 1000:g}k" if step else "0")
 
 
-def _numbers(runs: Cases[OneLayer]) -> dict[str, Any]:
+def _numbers(runs: Evidence[OneLayer]) -> dict[str, Any]:
     return {
         "runs": [
             {
-                "tokens": one.tokens,
-                "H": one.heads,
-                "steps": int(one.run.steps[-1]),
-                "last gap": float(one.gaps[-1]),
-                "least gap with attention frozen": one.floor,
-                "steps that raised the gap": int(one.run["increases"][-1]),
-                "how far Q moved, relative": float(one.run["moved_Q"][-1]),
+                "tokens": case.tokens,
+                "H": case.heads,
+                "steps": int(case.run.steps[-1]),
+                "last gap": float(case.gaps[-1]),
+                "least gap with attention frozen": case.floor,
+                "steps that raised the gap": int(case.run["increases"][-1]),
+                "how far Q moved, relative": float(case.run["moved_Q"][-1]),
             }
-            for one in runs
+            for case in runs
         ]
     }
 
 
-def _caption(runs: Cases[OneLayer], numbers: dict[str, Any]) -> str:
+def _caption(runs: Evidence[OneLayer], numbers: dict[str, Any]) -> str:
     first = runs.cases[0]
-    task, how = first.task, first.run.how
+    task, rate = first.task, first.run.how.rate
     unit = [row for row in numbers["runs"] if row["tokens"] == "unit"]
     few = max((row for row in unit if row["H"] < task.N), key=lambda row: row["H"])
     most = max(unit, key=lambda row: row["H"])
@@ -70,10 +68,11 @@ def _caption(runs: Cases[OneLayer], numbers: dict[str, Any]) -> str:
     )
     return (
         f"N = {task.N}, K = {task.K}, d = {task.d}, m = {task.m}, tau = {task.tau:g}, Adam with "
-        f"rate {how.rate:g} on the population loss; tau, the numbers of heads and of steps are our "
-        "choices. Dotted: the least gap that any w reaches with attention as at the start. With "
-        f"unit tokens {few['H']} < N heads come to a gap of {number(few['last gap'], 2)}, below "
-        f"their floor of {number(few['least gap with attention frozen'], 2)}: Q is learned. With "
+        f"rate {rate:g} on the population loss; tau, the numbers of heads and of steps are our "
+        "choices. Dotted, for H < N: the least gap that any w reaches with attention as at the "
+        f"start. With unit tokens {few['H']} < N heads come to a gap of "
+        f"{number(few['last gap'], 2)}, below their floor of "
+        f"{number(few['least gap with attention frozen'], 2)}: Q is learned. With "
         "Gaussian tokens, as the paper draws them, attention is saturated and the same number of "
         f"heads stays at {number(same['last gap'], 2)}. With the most heads, {most['H']}, the gap "
         f"rose in {most['steps that raised the gap']} of {most['steps']:,} steps: no instability."

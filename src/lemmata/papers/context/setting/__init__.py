@@ -1,15 +1,26 @@
 """What is trained: the task, the transformer, its exact loss, and what it comes down to."""
 
-from lemmata.papers.context.setting._analysis import analyze as analyze
+from lemmata.papers.context.setting._analysis import Analysis as Analysis
 from lemmata.papers.context.setting._constants import constants_of as constants_of
 from lemmata.papers.context.setting._constants import exact_zeta as exact_zeta
+from lemmata.papers.context.setting._deep import PROMPTS as PROMPTS
+from lemmata.papers.context.setting._deep import SEEN_PROMPTS as SEEN_PROMPTS
+from lemmata.papers.context.setting._deep import TEST_PROMPTS as TEST_PROMPTS
+from lemmata.papers.context.setting._deep import DeepRun as DeepRun
 from lemmata.papers.context.setting._deep import DeepTraining as DeepTraining
-from lemmata.papers.context.setting._desk import TrainingRequest as TrainingRequest
-from lemmata.papers.context.setting._desk import train as train
 from lemmata.papers.context.setting._frozen import FrozenAttention as FrozenAttention
 from lemmata.papers.context.setting._frozen import attention_of as attention_of
 from lemmata.papers.context.setting._frozen import exact_eigenvalue as exact_eigenvalue
 from lemmata.papers.context.setting._frozen import frozen as frozen
+from lemmata.papers.context.setting._hypotheses import CONVERGENCE as CONVERGENCE
+from lemmata.papers.context.setting._hypotheses import DISTINCT_ROW as DISTINCT_ROW
+from lemmata.papers.context.setting._hypotheses import ENOUGH_HEADS as ENOUGH_HEADS
+from lemmata.papers.context.setting._hypotheses import FULL_RANK as FULL_RANK
+from lemmata.papers.context.setting._hypotheses import HYPOTHESES as HYPOTHESES
+from lemmata.papers.context.setting._hypotheses import INITIALIZATION as INITIALIZATION
+from lemmata.papers.context.setting._hypotheses import NOISE as NOISE
+from lemmata.papers.context.setting._hypotheses import RESOLVED as RESOLVED
+from lemmata.papers.context.setting._hypotheses import UNIT as UNIT
 from lemmata.papers.context.setting._laws import Law as Law
 from lemmata.papers.context.setting._laws import correlated_law as correlated_law
 from lemmata.papers.context.setting._laws import draw_labels as draw_labels
@@ -32,12 +43,15 @@ from lemmata.papers.context.setting._model import pad_systems as pad_systems
 from lemmata.papers.context.setting._model import pad_weights as pad_weights
 from lemmata.papers.context.setting._model import system_of as system_of
 from lemmata.papers.context.setting._plan import Plan as Plan
-from lemmata.papers.context.setting._plan_file import read as read
+from lemmata.papers.context.setting._plan_training import PlanTraining as PlanTraining
+from lemmata.papers.context.setting._plan_training import TrainedPlan as TrainedPlan
 from lemmata.papers.context.setting._predictors import Posterior as Posterior
 from lemmata.papers.context.setting._predictors import gap_to_best as gap_to_best
 from lemmata.papers.context.setting._predictors import posterior_mean as posterior_mean
 from lemmata.papers.context.setting._predictors import ridge_coefficients as ridge_coefficients
 from lemmata.papers.context.setting._predictors import ridge_predictions as ridge_predictions
+from lemmata.papers.context.setting._setting import SETTING as SETTING
+from lemmata.papers.context.setting._setting import ContextSetting as ContextSetting
 from lemmata.papers.context.setting._task import Task as Task
 from lemmata.papers.context.setting._task import draw_task as draw_task
 from lemmata.papers.context.setting._task import represent as represent
@@ -47,4 +61,3 @@ from lemmata.papers.context.setting._training import Training as Training
 from lemmata.papers.context.setting._training import TrainingRun as TrainingRun
 from lemmata.papers.context.setting._training import descend as descend
 from lemmata.papers.context.setting._training import train_together as train_together
-from lemmata.papers.context.setting._words import describe as describe

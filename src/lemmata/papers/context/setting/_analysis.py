@@ -1,19 +1,46 @@
-"""The user's own plans: hypotheses, constants, and how long training takes. JSON-able answers.
-
-A number that float64 cannot hold is given as text: gamma can be 1e178, and L is its square.
-"""
+"""The user's own plans: hypotheses, constants, and how long training takes."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mpmath
 import numpy as np
 
 from lemmata.papers.context.setting._constants import exact_zeta
+from lemmata.papers.context.setting._findings import (
+    Applicability,
+    Duration,
+    Guarantee,
+    Guarantees,
+    Losses,
+    RidgeRegression,
+    Standing,
+    Zeta,
+    as_document,
+)
 from lemmata.papers.context.setting._frozen import RESOLUTION, FrozenAttention
+from lemmata.papers.context.setting._hypotheses import (
+    CONVERGENCE,
+    DISTINCT_ROW,
+    ENOUGH_HEADS,
+    FULL_RANK,
+    INITIALIZATION,
+    NOISE,
+    UNIT,
+)
 from lemmata.papers.context.setting._plan import Plan
+from lemmata.papers.context.setting._wording import (
+    describe_duration,
+    describe_guarantees,
+    describe_losses,
+    describe_plan,
+    describe_problems,
+    describe_ridge,
+    describe_theorems,
+    describe_zeta,
+)
 from lemmata.papers.context.theory import (
     Constants,
     Real,
@@ -26,22 +53,21 @@ from lemmata.papers.context.theory import (
     steps_for_inference,
     theory_rates,
 )
+from lemmata.settings import AbstractAnalysis, Hypothesis
 
-SETTING = "context"
-
-ASSUMPTIONS = {
-    "unit_tokens": ("not_unit",),
-    "noise": ("no_noise", "singular"),
-    "heads": ("few_heads",),
-    "assumption-2": ("no_full_rank", "singular"),
-    "assumption-3": ("repeated_token", "no_distinct_row"),
+ASSUMPTIONS: dict[str, Hypothesis] = {
+    "unit_tokens": UNIT,
+    "noise": NOISE,
+    "heads": ENOUGH_HEADS,
+    "assumption-2": FULL_RANK,
+    "assumption-3": DISTINCT_ROW,
 }
-"""The problems that break an assumption."""
+"""The hypotheses by their names in the answer."""
 
-THEOREMS = {
-    "proposition-1": ("heads", "assumption-3"),
-    "theorem-1": ("unit_tokens", "noise", "assumption-2"),
-    "theorem-2": ("unit_tokens", "noise", "assumption-2"),
+THEOREMS: dict[str, tuple[Hypothesis, ...]] = {
+    "proposition-1": INITIALIZATION,
+    "theorem-1": CONVERGENCE,
+    "theorem-2": CONVERGENCE,
 }
 """What each statement asks of a plan; the laws of Assumptions 1 and 4 are taken for granted."""
 
@@ -69,41 +95,83 @@ LONGEST = 1e300
 """Steps beyond which no search goes."""
 
 
-def analyze(plans: Sequence[Plan]) -> dict[str, Any]:
-    """What the paper says about the plans; several are listed under ``instances``."""
-    answers = [analyze_plan(plan) for plan in plans]
-    if len(answers) == 1:
-        return {"setting": SETTING} | answers[0]
-    return {"setting": SETTING, "instances": answers}
+@dataclass(frozen=True, eq=False)
+class Analysis(AbstractAnalysis):
+    """What the paper says about a plan.
+
+    Attributes:
+        plan: the plan.
+        losses: the loss at its best and at the start.
+        ridge: what is learned.
+        zeta: zeta_0 of (14).
+        guarantees: what the theory promises; None where it has no step size.
+        duration: how long training really takes.
+        assumptions: which hypotheses hold.
+        theorems: which statements apply.
+    """
+
+    plan: Plan
+    losses: Losses
+    ridge: RidgeRegression
+    zeta: Zeta
+    guarantees: Guarantees | None
+    duration: Duration
+    assumptions: Mapping[str, Standing]
+    theorems: Mapping[str, Applicability]
+
+    def document(self) -> dict[str, Any]:
+        """The plan's numbers and everything else, by the names of the answer."""
+        plan = self.plan
+        return {
+            "name": plan.name,
+            **{name: getattr(plan.task, name) for name in ("N", "K", "d", "m", "tau")},
+            "H": plan.heads,
+            "beta": plan.scale,
+            "seed": plan.seed,
+            "epsilon": plan.epsilon,
+            "delta": plan.delta,
+            "B": plan.largest_coefficient,
+            "loss": as_document(self.losses),
+            "ridge": as_document(self.ridge),
+            "zeta": as_document(self.zeta),
+            "theory": as_document(self.guarantees),
+            "time": as_document(self.duration),
+            "assumptions": as_document(self.assumptions),
+            "theorems": as_document(self.theorems),
+            "problems": problems_of(plan),
+        }
+
+    def describe(self) -> Iterator[Any]:
+        """The task, what the theory promises, what training really takes, and what applies."""
+        yield from describe_plan(self.plan)
+        yield from describe_losses(self.losses)
+        yield from describe_ridge(self.ridge)
+        yield from describe_zeta(self.zeta)
+        if self.guarantees is not None:
+            yield from describe_guarantees(self.guarantees, self.zeta, self.plan)
+        yield from describe_duration(self.duration, self.guarantees, self.zeta)
+        yield from describe_theorems(self.theorems, ASSUMPTIONS)
+        yield from describe_problems(self.plan)
 
 
-def analyze_plan(plan: Plan) -> dict[str, Any]:
-    """One plan."""
-    task = plan.task
+def analyze_plan(plan: Plan) -> Analysis:
+    """What the paper says about one plan."""
     zeta = _zeta(plan)
-    constants = None
-    if task.tau > 0 and zeta["kind"] in ("exact", "at most"):
-        constants = replace(plan.constants, zeta=mpmath.mpf(zeta["value"]))
-    assumptions = _assumptions({problem.code for problem in plan.problems})
-    theory = None if constants is None else _theory(plan, constants)
-    return {
-        "name": plan.name,
-        **{name: getattr(task, name) for name in ("N", "K", "d", "m", "tau")},
-        "H": plan.heads,
-        "beta": plan.scale,
-        "seed": plan.seed,
-        "epsilon": plan.epsilon,
-        "delta": plan.delta,
-        "B": plan.largest_coefficient,
-        "loss": _loss(plan),
-        "ridge": _ridge(plan),
-        "zeta": {key: _plain(value) for key, value in zeta.items()},
-        "theory": theory,
-        "time": _time(plan, theory),
-        "assumptions": assumptions,
-        "theorems": {name: _theorem(asks, assumptions) for name, asks in THEOREMS.items()},
-        "problems": problems_of(plan),
-    }
+    guarantees = None
+    if plan.task.tau > 0 and zeta.kind in ("exact", "at most"):
+        guarantees = _guarantees(plan, replace(plan.constants, zeta=mpmath.mpf(zeta.value)))
+    codes = {problem.code for problem in plan.problems}
+    assumptions = {name: _standing(asked, codes) for name, asked in ASSUMPTIONS.items()}
+    return Analysis(
+        plan=plan,
+        losses=_losses(plan),
+        ridge=_ridge(plan),
+        zeta=zeta,
+        guarantees=guarantees,
+        duration=_duration(plan, guarantees),
+        assumptions=assumptions,
+        theorems={name: _applicability(asks, assumptions) for name, asks in THEOREMS.items()},
+    )
 
 
 def problems_of(plan: Plan) -> list[dict[str, str]]:
@@ -111,53 +179,34 @@ def problems_of(plan: Plan) -> list[dict[str, str]]:
     return [{"code": p.code, "where": p.where, "message": p.message} for p in plan.problems]
 
 
-def _plain(value: Real) -> Any:
-    """A number as a float, or as text if no float holds it."""
-    if not isinstance(value, mpmath.mpf):
-        return value
-    number = float(value)
-    fits = (number != 0 and math.isfinite(number)) or value == 0
-    return number if fits else mpmath.nstr(value, 6)
-
-
-def _loss(plan: Plan) -> dict[str, float]:
-    """The loss at its best and at the start; what is printed below (36) leaves out label noise."""
+def _losses(plan: Plan) -> Losses:
     task = plan.task
     missing = (task.K - task.N) * task.ridge / (2 * task.K)
-    return {
-        "minimum": task.minimum,
-        "minimum_as_printed": task.minimum - missing,
-        "initial_gap": task.initial_gap,
-        "at_start": task.minimum + task.initial_gap,
-    }
+    return Losses(
+        minimum=task.minimum,
+        minimum_as_printed=task.minimum - missing,
+        initial_gap=task.initial_gap,
+        at_start=task.minimum + task.initial_gap,
+    )
 
 
-def _ridge(plan: Plan) -> dict[str, float | None]:
-    """The error on a query of what is learned, and of what the paper calls best."""
-    task = plan.task
+def _ridge(plan: Plan) -> RidgeRegression:
+    task, best = plan.task, plan.task.N * plan.task.tau
     if task.K == task.N:
-        return {"regularizer": task.ridge, "risk": None, "best": None, "best_risk": None}
-    best = task.N * task.tau
-    return {
-        "regularizer": task.ridge,
-        "risk": float(task.query_risks(task.ridge).mean()),
-        "best": best,
-        "best_risk": float(task.query_risks(best).mean()),
-    }
+        return RidgeRegression(task.ridge)
+    risks = (float(task.query_risks(level).mean()) for level in (task.ridge, best))
+    return RidgeRegression(task.ridge, next(risks), best, next(risks))
 
 
-def _zeta(plan: Plan) -> dict[str, Any]:
-    """zeta_0 of (14), and how well it is known: exact, at most, zero or unknown."""
-    broken = {problem.code for problem in plan.problems}
-    if broken & set(ASSUMPTIONS["assumption-2"]):
-        return {"kind": "zero", "value": 0.0, "tokens": plan.task.K}
+def _zeta(plan: Plan) -> Zeta:
+    codes = {problem.code for problem in plan.problems}
+    if (FULL_RANK.broken_by - {UNSURE}) & codes:
+        return Zeta("zero", 0.0, plan.task.K)
     if plan.frozen.resolved:
-        return {"kind": "exact", "value": plan.frozen.zeta, "tokens": plan.task.K}
+        return Zeta("exact", plan.frozen.zeta, plan.task.K)
     tokens = _exact_tokens(plan)
     value = exact_zeta(plan.task, plan.start, tokens) if tokens else 0
-    if value == 0:
-        return {"kind": "unknown", "value": None, "tokens": len(tokens)}
-    return {"kind": "at most", "value": value, "tokens": len(tokens)}
+    return Zeta("unknown", None, len(tokens)) if value == 0 else Zeta("at most", value, len(tokens))
 
 
 def _exact_tokens(plan: Plan) -> list[int]:
@@ -170,49 +219,50 @@ def _exact_tokens(plan: Plan) -> list[int]:
     return np.argsort(ranks, kind="stable")[:count].tolist()
 
 
-def _theory(plan: Plan, constants: Constants) -> dict[str, Any]:
+def _guarantees(plan: Plan, constants: Constants) -> Guarantees:
     """Theorems 1 and 2 with the least gamma that (15) allows."""
     labels = plan.label_bound
 
-    def version(bound: Callable[[Constants, Real], Real]) -> dict[str, Any]:
+    def version(bound: Callable[[Constants, Real], Real]) -> Guarantee:
         rates = theory_rates(constants, bound=bound)
         steps = steps_for_inference(
             constants, rates.guaranteed, labels=labels, epsilon=plan.epsilon
         )
-        return {
-            "L": _plain(bound(constants, rates.gamma)),
-            "eta_Q": _plain(rates.Q),
-            "eta_w": _plain(rates.w),
-            "guaranteed": _plain(rates.guaranteed),
-            "steps": _plain(mpmath.ceil(steps)),
-        }
+        return Guarantee(
+            L=bound(constants, rates.gamma),
+            eta_Q=rates.Q,
+            eta_w=rates.w,
+            guaranteed=rates.guaranteed,
+            steps=mpmath.ceil(steps),
+        )
 
-    return {
-        "gamma": _plain(least_gamma(constants)),
-        "best_rate": _plain(best_rate(constants)),
-        "label_bound": labels,
-        "versions": {name: version(bound) for name, bound in VERSIONS.items()},
-    }
+    return Guarantees(
+        gamma=least_gamma(constants),
+        best_rate=best_rate(constants),
+        label_bound=labels,
+        versions={name: version(bound) for name, bound in VERSIONS.items()},
+    )
 
 
-def _time(plan: Plan, theory: dict[str, Any] | None) -> dict[str, Any]:
-    """Steps until the gap is what Theorem 2 needs, by the exact curve for attention held fixed."""
+def _duration(plan: Plan, guarantees: Guarantees | None) -> Duration:
     frozen, task = plan.frozen, plan.task
     needed = task.ridge * plan.epsilon / plan.label_bound**2 if task.tau else 0.0
-    found: dict[str, Any] = {"gap_needed": needed, "floor": frozen.floor()}
-    found |= dict.fromkeys(("at_theory_rate", "largest_stable_rate", "tuned_rate", "at_tuned_rate"))
-    if frozen.sizes.max() > 0:
-        found["largest_stable_rate"] = frozen.largest_stable_rate
-    if needed == 0 or found["floor"] > needed:
-        return found
-    if theory is not None:
-        rate = float(theory["versions"]["printed_61"]["eta_w"])
-        found["at_theory_rate"] = first_step(frozen, rate, needed)
-    rates = [part * frozen.largest_stable_rate for part in PARTS]
+    stable = frozen.largest_stable_rate if frozen.sizes.max() > 0 else None
+    duration = Duration(needed, frozen.floor(), largest_stable_rate=stable)
+    if stable is None or needed == 0 or duration.floor > needed:
+        return duration
+    at_theory_rate = None
+    if guarantees is not None:
+        eta_w = float(guarantees.versions["printed_61"].eta_w)
+        at_theory_rate = first_step(frozen, eta_w, needed)
+    rates = [part * stable for part in PARTS]
     times = [first_step(frozen, rate, needed) or math.inf for rate in rates]
-    found["tuned_rate"] = rates[int(np.argmin(times))]
-    found["at_tuned_rate"] = min(times) if math.isfinite(min(times)) else None
-    return found
+    return replace(
+        duration,
+        at_theory_rate=at_theory_rate,
+        tuned_rate=rates[int(np.argmin(times))],
+        at_tuned_rate=min(times) if math.isfinite(min(times)) else None,
+    )
 
 
 def first_step(frozen: FrozenAttention, rate: float, gap: float) -> float | None:
@@ -235,21 +285,18 @@ def first_step(frozen: FrozenAttention, rate: float, gap: float) -> float | None
     return float(high)
 
 
-def _assumptions(broken: set[str]) -> dict[str, Any]:
-    """Which hypotheses hold; None where float64 cannot tell."""
-    found = {}
-    for name, codes in ASSUMPTIONS.items():
-        own = sorted(broken & set(codes))
-        open_ = name == "assumption-2" and not own and UNSURE in broken
-        found[name] = {"holds": None if open_ else not own, "problems": own or [UNSURE] * open_}
-    return found
+def _standing(asked: Hypothesis, codes: set[str]) -> Standing:
+    """Whether a hypothesis holds; None where float64 cannot tell."""
+    broken = sorted(asked.broken_by & codes)
+    if broken == [UNSURE]:
+        return Standing(None, (UNSURE,))
+    return Standing(not broken, tuple(code for code in broken if code != UNSURE))
 
 
-def _theorem(asks: Sequence[str], assumptions: dict[str, Any]) -> dict[str, Any]:
-    broken = [name for name in asks if assumptions[name]["holds"] is False]
-    unsure = [name for name in asks if assumptions[name]["holds"] is None]
-    return {
-        "applies": False if broken else None if unsure else True,
-        "broken": broken,
-        "open": unsure,
-    }
+def _applicability(
+    asks: Sequence[Hypothesis], assumptions: Mapping[str, Standing]
+) -> Applicability:
+    asked = [name for name, hypothesis in ASSUMPTIONS.items() if hypothesis in asks]
+    broken = tuple(name for name in asked if assumptions[name].holds is False)
+    unsure = tuple(name for name in asked if assumptions[name].holds is None)
+    return Applicability(False if broken else None if unsure else True, broken, unsure)

@@ -85,7 +85,11 @@ class FrozenAttention:
         return np.einsum("kij,ik->kj", self._svd[0], wanted)
 
     def floor(self, resolution: float = RESOLUTION) -> float:
-        """The least L - L* that any w reaches: nothing of B_k lies along small singular values."""
+        """The least L - L* that any w reaches, as far as float64 can tell.
+
+        What lies along singular values of B_k below ``resolution`` counts as out of reach. With
+        enough heads these are not zero, and a very large w would reach it too.
+        """
         lost = self.sizes <= resolution * self.sizes[:, :1]
         return float(np.sum(self._parts[lost] ** 2)) / (2 * self.task.K)
 

@@ -3,8 +3,10 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from lemmata._errors import InputError
+from lemmata.papers._plans import LONGEST_NAME
 from lemmata.papers.context.setting._constants import constants_of
 from lemmata.papers.context.setting._frozen import FrozenAttention, frozen
 from lemmata.papers.context.setting._model import Weights, draw_weights
@@ -91,6 +93,22 @@ class Plan:
                 bound=self.largest_coefficient,
             )
         )
+
+    def document(self) -> dict[str, Any]:
+        """The plan as a plan file has it, with its tokens and representations row by row."""
+        said = {
+            "name": self.name[:LONGEST_NAME],
+            "N": self.task.N,
+            "tau": self.task.tau,
+            "H": self.heads,
+            "tokens": self.task.tokens.T.tolist(),
+            "representations": self.task.representations.T.tolist(),
+            "beta": self.scale,
+            "seed": self.seed,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+        }
+        return said if self.bound is None else said | {"B": self.bound}
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:

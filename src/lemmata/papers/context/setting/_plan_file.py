@@ -54,7 +54,7 @@ TOKENS, REPRESENTATIONS = 1, 2
 """Random tokens, representations and Q_h come from streams of their own."""
 
 
-def read(file: Path, embeddings: Path | None = None) -> list[Plan]:
+def read_plans(file: Path, embeddings: Path | None = None) -> list[Plan]:
     """The plans of a file, with tokens from a file of their own if given."""
     entries = read_entries(file, setting="context", shape=SHAPE, keys=KEYS)
     if embeddings is None:

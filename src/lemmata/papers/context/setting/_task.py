@@ -14,6 +14,8 @@ from lemmata.tokens import Problem
 UNIT = 1e-9
 """How far the norm of a unit token may be from 1."""
 
+ADVICE = "the theory is for unit tokens: divide each by its norm, and keep its representation"
+
 RANK = 1e-14
 """Singular values below this part of the largest count as zero."""
 
@@ -206,7 +208,9 @@ class Task:
         found = []
         away = float(np.abs(self.norms - 1).max())
         if away > UNIT:
-            found.append(("not_unit", f"the norm of a token differs from 1 by {away:.3g}"))
+            found.append(
+                ("not_unit", f"the norm of a token differs from 1 by {away:.3g}; {ADVICE}")
+            )
         if self.tau == 0:
             found.append(("no_noise", "tau = 0, where the paper takes tau > 0"))
             if self.sizes[-1] <= 1e-12 * self.sizes[0] or self.m < self.N:

@@ -35,6 +35,7 @@ from lemmata.training import (
     Store,
     Stream,
     fold,
+    log_spaced,
     record_steps,
     run,
     stream,
@@ -275,7 +276,8 @@ class Training:
         task: the task.
         heads: H.
         rate: Adam's step size.
-        steps, record: how many steps, and which to record.
+        steps, record: how many steps, and which to record; spread evenly over their logarithm
+            unless given.
         sample, batch: train on batches from so many prompts; 0 for the population loss.
         frozen: keep Q where it starts.
         seed: the first weights, and the sample; not that of the task, whose numbers Q would repeat.
@@ -338,7 +340,9 @@ class Training:
     @property
     def recorded(self) -> Int[np.ndarray, "records"]:
         """The steps to record, the last one always."""
-        return record_steps((*(self.record or (0,)), self.steps), self.steps)
+        if not self.record:
+            return log_spaced(self.steps)
+        return record_steps((*self.record, self.steps), self.steps)
 
 
 @dataclass(frozen=True)

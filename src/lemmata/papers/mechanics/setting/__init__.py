@@ -4,10 +4,6 @@ from lemmata.papers.mechanics.setting._analysis import MechanicsAnalysis as Mech
 from lemmata.papers.mechanics.setting._ball import BallPath as BallPath
 from lemmata.papers.mechanics.setting._ball import ball_paths as ball_paths
 from lemmata.papers.mechanics.setting._batch import Limit as Limit
-from lemmata.papers.mechanics.setting._before import TrainingRequest as TrainingRequest
-from lemmata.papers.mechanics.setting._before import analyze as analyze
-from lemmata.papers.mechanics.setting._before import read as read
-from lemmata.papers.mechanics.setting._before import train as train
 from lemmata.papers.mechanics.setting._correction import Correction as Correction
 from lemmata.papers.mechanics.setting._dataset import Dataset as Dataset
 from lemmata.papers.mechanics.setting._generators import ACYCLIC as ACYCLIC

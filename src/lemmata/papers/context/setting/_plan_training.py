@@ -1,0 +1,299 @@
+"""Training plans as users ask for it, with a stop where it blows up."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, Int
+
+from lemmata._errors import InputError, unknown_name
+from lemmata.papers.context.setting._frozen import attention_of
+from lemmata.papers.context.setting._laws import label_moment, shifted_law
+from lemmata.papers.context.setting._model import Weights, pad_systems, pad_weights
+from lemmata.papers.context.setting._plan import Plan
+from lemmata.papers.context.setting._plan_dynamics import PlanDynamics
+from lemmata.papers.context.setting._training import (
+    AdamTraining,
+    Descent,
+    Training,
+)
+from lemmata.training import (
+    Guarded,
+    GuardedState,
+    Recording,
+    Store,
+    log_spaced,
+    record_steps,
+    run,
+    stream,
+)
+
+ALGORITHMS = ("gd", "adam")
+USUAL_STEPS = {"gd": 10_000, "adam": 1_000}
+USUAL_RATE = 1e-3
+"""Of Adam, as usual; Section 4 has 1e-4."""
+
+USUAL_BATCH = 256
+"""As in Section 4."""
+
+MOST_STEPS = 1_000_000_000
+BLOWN_UP = 1e6
+"""A gap so many times the first one means that training has diverged."""
+
+SMALL = 20_000
+"""Plans of so many numbers run side by side whatever their sizes."""
+
+SIDE_BY_SIDE = 13
+MOST_PADDING = 4
+"""A larger plan may become so many times as large by padding."""
+
+
+@dataclass(frozen=True)
+class PlanTraining:
+    """How plans are trained; None means the usual choice.
+
+    Attributes:
+        algorithm: ``gd``, or ``adam`` in float32.
+        rate: one step size for Q and w; for ``gd`` those of (16) unless given.
+        steps: how many.
+        record: which to record; spread evenly over their logarithm unless given.
+        sample: train on batches from so many prompts; 0 for the population loss.
+        batch: prompts in a batch.
+        frozen: keep Q where it starts.
+    """
+
+    algorithm: str = "gd"
+    rate: float | None = None
+    steps: int | None = None
+    record: tuple[int, ...] | None = None
+    sample: int = 0
+    batch: int = USUAL_BATCH
+    frozen: bool = False
+
+    def __post_init__(self) -> None:
+        if self.algorithm not in ALGORITHMS:
+            raise InputError(unknown_name("algorithm", self.algorithm, ALGORITHMS))
+        if self.rate is not None and not (math.isfinite(self.rate) and self.rate > 0):
+            raise InputError(f"the step size must be a positive number; got {self.rate}")
+        if self.total > MOST_STEPS:
+            raise InputError(f"{self.total:,} steps are too many (at most {MOST_STEPS:,})")
+        if self.sample < 0 or self.batch < 1:
+            raise InputError(
+                f"sample and batch are numbers of prompts; got {self.sample} and {self.batch}"
+            )
+        _ = self.recorded
+
+    @property
+    def total(self) -> int:
+        """How many steps."""
+        return USUAL_STEPS[self.algorithm] if self.steps is None else self.steps
+
+    @property
+    def recorded(self) -> Int[np.ndarray, "records"]:
+        """The steps to record, the last one always."""
+        if self.record is None and self.total >= 0:
+            return log_spaced(self.total)
+        return record_steps((*(self.record or ()), self.total), self.total)
+
+    @property
+    def by_theory(self) -> bool:
+        """Whether the step sizes are those of (16)."""
+        return self.algorithm == "gd" and self.rate is None
+
+    def rates(self, plan: Plan) -> tuple[float, float]:
+        """eta_Q and eta_w: the one asked for, or those of (16), or the usual one of Adam."""
+        if not self.by_theory:
+            rate = USUAL_RATE if self.rate is None else float(self.rate)
+            return rate, rate
+        codes = {problem.code for problem in plan.problems}
+        for code, why in (
+            ("no_noise", "tau = 0"),
+            ("no_full_rank", "zeta_0 = 0"),
+            ("zeta_unresolved", "zeta_0 is too small for float64"),
+        ):
+            if code in codes:
+                raise InputError(
+                    f"{plan.name}: the theory has no step size, as {why}; say one with --lr, or "
+                    "use --algorithm adam"
+                )
+        return float(plan.rates.Q), float(plan.rates.w)
+
+    def rule(self, plans: Sequence[Plan]) -> str:
+        """What exactly is run, in one sentence."""
+        rates = [self.rates(plan) for plan in plans]
+        Q, w = (_span(sizes) for sizes in zip(*rates, strict=True))
+        if self.algorithm == "adam":
+            loss = "population loss"
+            if self.sample:
+                loss = f"batches of {self.batch:,} from {self.sample:,} prompts"
+            trained = "w with Q frozen" if self.frozen else "Q and w"
+            return f"Adam on {trained}, {loss}, float32: {self.total:,} steps of size {w}"
+        source = "the step sizes of (16)" if self.by_theory else "one step size for Q and w"
+        return (
+            f"gradient descent on Q and w, population loss: {self.total:,} steps, {source}, eta_Q "
+            f"= {Q}, eta_w = {w}"
+        )
+
+    def dynamics(self, plans: Sequence[Plan]) -> Guarded:
+        """The runs of several plans, padded to the largest of them, with a leading axis."""
+        if self.sample:
+            return self._on_a_sample(*plans)
+        system = pad_systems([plan.task for plan in plans], [plan.heads for plan in plans])
+        start = pad_weights([plan.start for plan in plans], system)
+        rates = jnp.asarray([self.rates(plan) for plan in plans])
+        N = system.root.shape[-1]
+        moments = [label_moment(plan.task, shifted_law(plan.task.m)) for plan in plans]
+        elsewhere = jnp.stack([jnp.pad(m, (0, N - len(m))) for m in moments])
+        limit = jnp.asarray([BLOWN_UP * plan.task.initial_gap for plan in plans])
+        if self.algorithm == "gd":
+            promised = [float(p.rates.guaranteed) if self.by_theory else 0.0 for p in plans]
+            descent = Descent(system, start, rates, jnp.asarray(promised))
+            return Guarded(PlanDynamics(descent, elsewhere), limit)
+        system, start, rate, elsewhere, limit = jax.tree.map(
+            lambda leaf: leaf.astype(jnp.float32), (system, start, rates[:, 1], elsewhere, limit)
+        )
+        unused = stream(0)
+        inner = AdamTraining(
+            system, start, rate, elsewhere, sample=None, source=unused, batch=1, frozen=self.frozen
+        )
+        spread = jnp.broadcast_to(unused, (len(plans), *unused.shape))
+        inner = eqx.tree_at(lambda training: training.source, inner, spread)
+        return Guarded(PlanDynamics(inner, elsewhere), limit, lag=1)
+
+    def _on_a_sample(self, plan: Plan) -> Guarded:
+        """One plan alone: prompts of different lengths cannot be padded."""
+        inner = Training(
+            plan.task,
+            plan.heads,
+            rate=self.rates(plan)[1],
+            sample=self.sample,
+            batch=self.batch,
+            frozen=self.frozen,
+            seed=plan.seed,
+        ).dynamics()
+        start = Weights(*(leaf[None].astype(jnp.float32) for leaf in plan.start))
+        inner = eqx.tree_at(lambda training: training.start, inner, start)
+        limit = jnp.asarray([BLOWN_UP * plan.task.initial_gap], dtype=jnp.float32)
+        return Guarded(PlanDynamics(inner, inner.elsewhere), limit, lag=1)
+
+    def run(
+        self, plans: Sequence[Plan], *, store: Store | None, progress: Callable[[int], None]
+    ) -> "list[TrainedPlan]":
+        """Train all plans, those of similar size side by side."""
+        trained: dict[int, TrainedPlan] = {}
+        alone = [[i] for i in range(len(plans))]
+        for members in alone if self.sample else _batches(plans):
+            chosen = [plans[i] for i in members]
+            recording = run(
+                self.dynamics(chosen),
+                self.recorded,
+                store=store,
+                progress=progress,
+                group=SIDE_BY_SIDE if _numbers(chosen) <= SMALL else 1,
+                chunk=1,
+            )
+            for row, i in enumerate(members):
+                trained[i] = _trained(plans[i], recording, row)
+        return [trained[i] for i in range(len(plans))]
+
+    def advice(self, plan: Plan, step: int) -> str:
+        """What to do about a run that diverged."""
+        text = f"diverged at step {step}: use a step size below {self.rates(plan)[1]:g}"
+        if self.algorithm == "adam":
+            return f"{text} (1e-3 or less, as a rule)"
+        stable = plan.frozen.largest_stable_rate
+        return f"{text} (as attention starts, descent on w is stable below {stable:.4g})"
+
+
+def _numbers(plans: Sequence[Plan]) -> int:
+    """Of attention and all Q_h of a plan, if all are padded to the largest."""
+    sizes = ((plan.task.d, plan.task.N, plan.task.K, plan.heads) for plan in plans)
+    d, N, K, H = (max(size) for size in zip(*sizes, strict=True))
+    return H * (N * K + d * d)
+
+
+def _batches(plans: Sequence[Plan]) -> Iterator[list[int]]:
+    """Plans to run side by side: all small ones, and larger ones of about the same size."""
+    batch: list[int] = []
+    for i in sorted(range(len(plans)), key=lambda i: _numbers([plans[i]])):
+        padded = _numbers([plans[j] for j in (*batch, i)])
+        if batch and padded > max(SMALL, MOST_PADDING * _numbers([plans[batch[0]]])):
+            yield batch
+            batch = []
+        batch.append(i)
+    yield batch
+
+
+def training_of(options: Mapping[str, Any]) -> PlanTraining:
+    """The training that a user's options ask for."""
+    said = {name: value for name, value in options.items() if value is not None}
+    if "rate" in said:
+        _expect(said["rate"], (int, float), "rate must be a number")
+        said["rate"] = float(said["rate"])
+    for name in ("steps", "sample", "batch"):
+        if name in said:
+            _expect(said[name], int, f"{name} must be a whole number")
+    if "batch" in said and "sample" not in said:
+        raise InputError("batch (--batch) has no effect without sample (--sample)")
+    if not isinstance(said.get("frozen", False), bool):
+        raise InputError(f"frozen must be true or false; got {said['frozen']!r}")
+    if "record" in said:
+        said["record"] = tuple(said["record"])
+        for step in said["record"]:
+            _expect(step, int, "record must be whole numbers", options["record"])
+    return PlanTraining(**said)
+
+
+def _expect(value: Any, kind: type | tuple[type, ...], text: str, shown: Any = None) -> None:
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise InputError(f"{text}; got {(value if shown is None else shown)!r}")
+
+
+def _span(values: Sequence[float]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedPlan:
+    """A plan that was trained.
+
+    Attributes:
+        plan: the plan.
+        weights: Q and w at the end.
+        series: ``gap``, ``out_of_domain`` and ``moved_Q`` at the recorded steps, and
+            ``sample_loss`` if there was a sample.
+        diverged: the step at which the gap blew up, which may be the last one; None if it did not.
+    """
+
+    plan: Plan
+    weights: Weights
+    series: dict[str, Float[np.ndarray, "records"]]
+    diverged: int | None
+
+    @property
+    def combined(self) -> Float[np.ndarray, "N K"]:
+        """A-hat, which takes the labels of a prompt to the predictions for all tokens."""
+        attention = attention_of(self.plan.task, np.asarray(self.weights.Q))
+        return np.einsum("nhk,hk->nk", attention, np.asarray(self.weights.w))
+
+    def predict(self, labels: Float[np.ndarray, "... N"]) -> Float[np.ndarray, "... K"]:
+        """The predictions from the labels of a prompt."""
+        return np.asarray(labels) @ self.combined
+
+
+def _trained(plan: Plan, recording: Recording[GuardedState], row: int) -> TrainedPlan:
+    """What became of one plan of a batch."""
+    series = {name: rows[row].astype(float) for name, rows in recording.series.items()}
+    at = int(np.asarray(recording.final.diverged)[row])
+    if at < 0 and not series["gap"][-1] <= BLOWN_UP * plan.task.initial_gap:
+        at = int(recording.steps[-1])
+    Q, w = (np.asarray(leaf[row], dtype=float) for leaf in recording.final.inner.weights)
+    d, H, K = plan.task.d, plan.heads, plan.task.K
+    weights = Weights(jnp.asarray(Q[:d, :H, :d]), jnp.asarray(w[:H, :K]))
+    return TrainedPlan(plan, weights, series, None if at < 0 else at)

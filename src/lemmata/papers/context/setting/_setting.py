@@ -1,0 +1,209 @@
+"""The context setting: plans read, drawn, analysed and trained."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lemmata._errors import InputError
+from lemmata.papers.context.setting._analysis import Analysis, analyze_plan
+from lemmata.papers.context.setting._hypotheses import CONVERGENCE, HYPOTHESES
+from lemmata.papers.context.setting._plan import Plan
+from lemmata.papers.context.setting._plan_file import read_plans
+from lemmata.papers.context.setting._plan_training import (
+    ALGORITHMS,
+    USUAL_BATCH,
+    USUAL_RATE,
+    USUAL_STEPS,
+    PlanTraining,
+    TrainedPlan,
+    training_of,
+)
+from lemmata.papers.context.setting._task import draw_task
+from lemmata.settings import (
+    AbstractSetting,
+    Column,
+    Evidence,
+    Hypothesis,
+    Option,
+    Run,
+    Track,
+    check_options,
+    silent,
+)
+from lemmata.training import Store
+
+LONGEST_PROMPT = 5
+"""Of a plan that is drawn."""
+
+
+def _step_numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(word) for word in text.split(","))
+
+
+def _yes_or_no(text: str) -> bool:
+    if text not in ("yes", "no"):
+        raise ValueError(text)
+    return text == "yes"
+
+
+class ContextSetting(AbstractSetting[Plan]):
+    """Plans of in-context learning with representations."""
+
+    key: ClassVar[str] = "context"
+    instance_type: ClassVar[type] = Plan
+    hypotheses: ClassVar[tuple[Hypothesis, ...]] = HYPOTHESES
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("loss", "loss", "the population loss (9)"),
+        Column("gap", "loss - L*", "the loss above the least possible one"),
+        Column("guarantee", "at most (18)", "Theorem 1's bound on the gap, at its step sizes"),
+        Column("in_domain", "error in domain", "E ||y-hat - y*||^2 / K, which is twice the gap"),
+        Column("out_of_domain", "out of domain", "the same under lambda ~ N(1, 4 I)"),
+        Column("moved_Q", "Q moved by", "relative to its norm at the start"),
+        Column("sample_loss", "sample loss", "the loss on all prompts of the sample"),
+    )
+    options: ClassVar[tuple[Option, ...]] = (
+        Option(
+            "algorithm",
+            "--algorithm",
+            "gradient descent on the population loss, or Adam in float32",
+            expects="gd or adam",
+            choices=ALGORITHMS,
+        ),
+        Option(
+            "rate",
+            "--lr",
+            f"the step size of Q and w; usually those of (16), and {USUAL_RATE:g} for adam",
+            parse=float,
+            expects="a positive number",
+        ),
+        Option(
+            "steps",
+            "--steps",
+            f"how many; usually {USUAL_STEPS['gd']:,}, and {USUAL_STEPS['adam']:,} for adam",
+            parse=int,
+            expects="a whole number",
+        ),
+        Option(
+            "record",
+            "--record",
+            "which steps to record; usually spread evenly over their logarithm",
+            parse=_step_numbers,
+            expects="step numbers like 1,100,900",
+        ),
+        Option(
+            "sample",
+            "--sample",
+            "train on batches from so many prompts; usually on the population loss",
+            parse=int,
+            expects="a whole number",
+            algorithms=("adam",),
+        ),
+        Option(
+            "batch",
+            "--batch",
+            f"prompts in a batch of a sample; usually {USUAL_BATCH}",
+            parse=int,
+            expects="a whole number",
+            algorithms=("adam",),
+        ),
+        Option(
+            "frozen",
+            "--frozen",
+            "keep Q where it starts; usually no",
+            parse=_yes_or_no,
+            expects="yes or no",
+            algorithms=("adam",),
+        ),
+    )
+
+    def read(self, file: Path, embeddings: Path | None = None) -> list[Plan]:
+        return read_plans(file, embeddings)
+
+    def draw(self, count: int, seed: int = 0) -> list[Plan]:
+        """Plans of many sizes that meet the hypotheses of Theorem 1."""
+        return [_draw_plan(seed, number) for number in range(count)]
+
+    def analyze(self, instance: Plan) -> Analysis:
+        return analyze_plan(instance)
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that do not exist, and values that cannot be."""
+        check_options(self.key, self.options, options)
+        training_of(options)
+
+    def train(
+        self,
+        instances: Sequence[Plan],
+        options: Mapping[str, Any],
+        *,
+        store: Store | None = None,
+        track: Track = silent,
+    ) -> Run:
+        self.check(options)
+        if not instances:
+            raise InputError("there is no plan to train")
+        training = training_of(options)
+        rule = training.rule(instances)
+        progress = track("training", len(instances) * training.total)
+        trained = training.run(instances, store=store, progress=progress)
+        rates = [training.rates(plan) for plan in instances]
+        return Run(
+            setting=self.key,
+            rule=rule,
+            instances=tuple(instances),
+            evidence=Evidence(tuple(instances), training.recorded, _columns(training, trained)),
+            reasons=tuple(
+                None if one.diverged is None else training.advice(one.plan, one.diverged)
+                for one in trained
+            ),
+            trained=(True,) * len(trained),
+            diverged=tuple(one.diverged for one in trained),
+            extras=tuple({"eta_Q": eta_Q, "eta_w": eta_w} for eta_Q, eta_w in rates),
+            model=tuple(trained),
+        )
+
+
+def _columns(training: PlanTraining, trained: Sequence[TrainedPlan]) -> dict[str, np.ndarray]:
+    """What was recorded, one row a plan; and ``rate``, the step size of w."""
+    series = {name: np.stack([one.series[name] for one in trained]) for name in trained[0].series}
+    gap = series["gap"]
+    columns = {
+        "loss": gap + np.array([[one.plan.task.minimum] for one in trained]),
+        "gap": gap,
+        "in_domain": 2 * gap,
+        "out_of_domain": series["out_of_domain"],
+        "moved_Q": series["moved_Q"],
+        "rate": np.array([[training.rates(one.plan)[1]] for one in trained]),
+    }
+    if training.sample:
+        columns["sample_loss"] = series["sample_loss"]
+    if training.by_theory:
+        columns["guarantee"] = np.stack([_guarantee(training, one.plan) for one in trained])
+    return columns
+
+
+def _guarantee(training: PlanTraining, plan: Plan) -> np.ndarray:
+    """The bound (18) at the recorded steps."""
+    decay = math.log1p(-float(plan.rates.guaranteed))
+    return plan.task.initial_gap * np.exp(training.recorded * decay)
+
+
+def _draw_plan(seed: int, number: int) -> Plan:
+    """A plan of random size; one that breaks a hypothesis of Theorem 1 is drawn again."""
+    rng = np.random.default_rng([seed, number])
+    while True:
+        N, more, d, m = (int(n) for n in rng.integers(1, [LONGEST_PROMPT + 1, 9, 9, 7]))
+        heads = int(rng.integers(N, 3 * N + 1))
+        tau = float(np.round(10 ** rng.uniform(-1.5, 0.0), 3))
+        K, d = N + more, d + 1
+        name = f"drawn {number}: N={N} K={K} d={d} m={m} tau={tau:g} H={heads}"
+        task = draw_task(N, K, d, m, tau, seed=int(rng.integers(2**31)), name=name)
+        plan = Plan(task, heads, seed=int(rng.integers(2**31)))
+        if not any(hypothesis.broken(plan.problems) for hypothesis in CONVERGENCE):
+            return plan
+
+
+SETTING = ContextSetting()
