@@ -1,7 +1,7 @@
 """The verbs of the public page: read, draw, analyze, train, check."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from lemmata.papers import (
     settings,
     theorems_about,
 )
-from lemmata.settings import AbstractAnalysis, AbstractSetting, Run, Track, silent
+from lemmata.settings import AbstractAnalysis, AbstractSetting, OrdersView, Run, Track, silent
 from lemmata.training import Store
 
 DEFAULT_SETTING = "mechanics"
@@ -70,6 +70,13 @@ class Analysis(AbstractAnalysis):
         yield from self.own.describe()
         for theorem in self.theorems:
             yield Text(theorem.says, style="green" if theorem.applies else "bold red")
+
+    def orders_view(self) -> OrdersView | None:
+        """The orders of the setting's analysis, with the theorems."""
+        view = self.own.orders_view()
+        if view is None:
+            return None
+        return replace(view, theorems={theorem.name: theorem.broken for theorem in self.theorems})
 
     def _repr_html_(self) -> str:
         blocks = [element("p", str(item)) for item in self.describe() if not _is_table(item)]

@@ -14,12 +14,12 @@ import pytest
 from rich.text import Text
 from test_report import read
 
+import lemmata as lm
 from lemmata._errors import InputError
 from lemmata.drawing import NamedGraph
-from lemmata.papers.convergence.setting import Dataset as CollocationData
-from lemmata.papers.mechanics.setting import SETTING, Dataset, MechanicsAnalysis
+from lemmata.papers.mechanics.setting import SETTING, Dataset
 from lemmata.report import plain, write_analysis
-from lemmata.settings import AbstractAnalysis, LimitView, OrdersView
+from lemmata.settings import AbstractAnalysis, Hypothesis, OrdersView
 from lemmata.tokens import PriorityGraph, Problem, Token
 
 NASTY = "<script>alert('x')</script>"
@@ -69,28 +69,12 @@ class Told(AbstractAnalysis):
         yield Text(f"more of {self.words}", style="yellow")
 
 
-def analyze(folder: Path, content: str | dict[str, Any]) -> MechanicsAnalysis:
-    """What the mechanics setting makes of a file."""
+def analyze(folder: Path, content: str | dict[str, Any], setting: str = "mechanics") -> Any:
+    """What a setting makes of a file, with the theorems that speak about it."""
     path = folder / ("data.txt" if isinstance(content, str) else "data.json")
     path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
-    (dataset,) = SETTING.read(path)
-    return SETTING.analyze(dataset)
-
-
-def collocation_view(dataset: CollocationData) -> OrdersView:
-    """Orders of data with a collocation: no samples, ties or predictions are told."""
-    return OrdersView(
-        dataset.data.vocabulary,
-        dataset.orders.graphs,
-        facts={"longest_sentence": dataset.L_max},
-        collocation=dataset.collocation.following,
-        limits=(
-            LimitView("The direction, W_kq*", margin=dataset.attention_margin),
-            LimitView("The head, W_ov*", margin=dataset.value_margin),
-        ),
-        problems=dataset.problems,
-        winner="the token that the collocation sends to the label",
-    )
+    (analysis,) = lm.analyze(path, setting)
+    return analysis
 
 
 def page(folder: Path, *analyses: AbstractAnalysis, source: str = "data.txt", **more: Any) -> str:
@@ -225,8 +209,8 @@ def test_a_graph_is_saved_as_its_ending_says(tmp_path: Path) -> None:
     assert dataset.graphs["c"].save(str(tmp_path / "c.pdf")).read_bytes().startswith(b"%PDF")
     shares = re.findall(r">(.) (\d+)", SETTING.analyze(dataset).graphs["c"]._repr_svg_() or "")
     assert sorted(shares) == [("a", "75"), ("b", "25")]
-    with pytest.raises(InputError, match=r"end the name in \.pdf or \.svg"):
-        dataset.graphs["c"].save(tmp_path / "c.png")
+    with pytest.raises(InputError, match=r"end the name in \.pdf, \.svg or \.png"):
+        dataset.graphs["c"].save(tmp_path / "c.jpg")
     with pytest.raises(InputError, match=r"unknown last token 'z'.*known: c"):
         dataset.graphs["z"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.pdf", "c.svg"]
@@ -296,8 +280,7 @@ def test_a_contradiction_is_explained_with_its_certificate(tmp_path: Path) -> No
 
 
 def test_orders_without_samples_or_predictions(tmp_path: Path) -> None:
-    dataset = CollocationData.from_sentences("example", ["SVOP", "VOP", "OPP", "PSV"])
-    html = page(tmp_path, Viewed(collocation_view(dataset)))
+    html = page(tmp_path, analyze(tmp_path, "S V O P\nV O P\nO P P\nP S V\n", "convergence"))
     text = words(html)
     assert "the token that the collocation sends to the label beats" in text
     assert "No tokens are tied." in text
@@ -308,7 +291,7 @@ def test_orders_without_samples_or_predictions(tmp_path: Path) -> None:
         assert f"{query}{winner}" in table
     assert "longest sentence4" in text
     assert "Sample by sample" not in text
-    assert "The head, W_ov*" in text
+    assert "The direction of the head, W_ov*" in text
     assert "Its square, exactly13/6" in text
     assert "No problems were found" in text
 
@@ -321,6 +304,18 @@ def test_an_analysis_without_orders_is_told_in_its_own_words(tmp_path: Path) -> 
     assert '<p class="caution">more of A heading</p>' in html
     assert "<b>another</b>" in text
     assert "Glossary" not in text
+
+
+def test_theorems_are_told_with_what_breaks_them(tmp_path: Path) -> None:
+    small = Hypothesis("small", "Assumption 9", "it is small", frozenset({"large"}))
+    problems = tuple(Problem("large", f"at {i}", f"it is {i} <b>") for i in range(3))
+    theorems = {"theorem-1": (small,), "theorem-2": ()}
+    view = view_of({"q": (["a", "b"], [("a", "b")])}, problems=problems, theorems=theorems)
+    text = words(page(tmp_path, Viewed(view)))
+    assert "theorem-1does not applysmall it is 0 <b>theorem-2applies" in text
+    assert "No theorem speaks" not in text
+    silent = replace(view, theorems={"theorem-1": (small,)})
+    assert "No theorem speaks about this data as a whole" in words(page(tmp_path, Viewed(silent)))
 
 
 def test_the_least_view_and_an_empty_one(tmp_path: Path) -> None:

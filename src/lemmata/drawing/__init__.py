@@ -5,7 +5,6 @@ Plotting libraries are imported when something is drawn.
 
 from lemmata.drawing._columns import plot_column as plot_column
 from lemmata.drawing._drawing import Drawing as Drawing
-from lemmata.drawing._files import METADATA as METADATA
 from lemmata.drawing._files import picture_bytes as picture_bytes
 from lemmata.drawing._graph import draw_graph_layout as draw_graph_layout
 from lemmata.drawing._graph import draw_map as draw_map

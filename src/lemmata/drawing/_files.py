@@ -11,12 +11,13 @@ from lemmata.drawing._style import style
 METADATA: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None, "Creator": "Lemmata"},
     "pdf": {"CreationDate": None, "Creator": "Lemmata", "Producer": "Lemmata"},
+    "png": {"Software": "Lemmata"},
 }
 """What a file says about itself, by format: no dates."""
 
 
 def picture_bytes(picture: Any, kind: str, look: Mapping[Any, Any] | None = None) -> bytes:
-    """A matplotlib figure as ``svg`` or ``pdf``; ``look`` changes the style."""
+    """A matplotlib figure as ``svg``, ``pdf`` or ``png``; ``look`` changes the style."""
     import matplotlib
 
     content = BytesIO()

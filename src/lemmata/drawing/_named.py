@@ -106,20 +106,22 @@ class NamedGraph:
         return bool(self.graph.evidence) and small
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture; the ending says how: ``.pdf`` or ``.svg``.
+        """Write the picture; the ending says how: ``.pdf``, ``.svg`` or ``.png``.
 
-        The words of an SVG are text, and the viewer has fonts for all scripts; in a PDF, squares
+        The words of an SVG are text, and the viewer has fonts for all scripts; elsewhere, squares
         stand for characters that the figures' font lacks.
         """
         path = Path(path)
         kind = path.suffix.removeprefix(".").lower()
         if kind not in METADATA:
-            raise InputError(f"cannot write a graph as '{path.name}'; end the name in .pdf or .svg")
+            raise InputError(
+                f"cannot write a graph as '{path.name}'; end the name in .pdf, .svg or .png"
+            )
         write_whole(path, self.content(kind))
         return path
 
     def content(self, kind: str) -> bytes:
-        """The picture as a file of the kind ``svg`` or ``pdf``."""
+        """The picture as a file of the kind ``svg``, ``pdf`` or ``png``."""
         with style(), warnings.catch_warnings():
             # The library measures words whose glyphs it lacks, and says so.
             warnings.simplefilter("ignore", UserWarning)

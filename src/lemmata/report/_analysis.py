@@ -28,7 +28,7 @@ from lemmata.report._pieces import (
     table,
 )
 from lemmata.report._words_page import article
-from lemmata.settings import AbstractAnalysis, HasOrders, OrdersView
+from lemmata.settings import AbstractAnalysis, OrdersView
 
 MOST_INSTANCES = 10
 
@@ -47,6 +47,11 @@ LEGEND = (
     "In the graphs, an arrow points from a winner down to what it beats; an arrow that follows "
     "from others is left out. Red: nothing beats it. Blue box: tied. Grey panel: tokens with the "
     "same place in the order. Grey token: never compared."
+)
+
+SILENCE = (
+    "No theorem speaks about this data as a whole. These are the orders that its samples define, "
+    "and what attention would learn from samples like these that meet the assumptions."
 )
 
 GLOSSARY = {
@@ -82,14 +87,14 @@ def write_analysis(
         folder: where they go.
         analyses: one an instance.
         source: the name of what was analyzed.
-        figures: the formats of the graphs, ``svg`` and ``pdf``; a graph is named after its last
-            token, as in ``graph-please.svg``.
+        figures: the formats of the graphs, ``svg``, ``pdf`` or ``png``; a graph is named after its
+            last token, as in ``graph-please.svg``.
 
     Returns:
         The path of the page.
     """
     shown = analyses[:MOST_INSTANCES]
-    views = [analysis.orders_view() for analysis in shown if isinstance(analysis, HasOrders)]
+    views = [view for view in (analysis.orders_view() for analysis in shown) if view is not None]
     hidden = more_line(len(analyses) - len(shown), "instances")
     if len(views) < len(shown):
         title = f"What to expect from {clean(source, 120)}"
@@ -274,15 +279,21 @@ def _value(value: str | int) -> str:
 
 def _orders(view: OrdersView, orders: Sequence[Order], places: dict[int, str]) -> Markup:
     """The table of last tokens, and how to read the graphs after it."""
-    wins = "winner" if view.caution else "attention will select"
+    caution = view.caution or (None if _supported(view) else SILENCE)
+    wins = "winner" if caution else "attention will select"
     return element(
         "section",
         element("h2", "What attention will learn"),
         element("p", _tally(view)),
-        element("p", view.caution, class_="caution") if view.caution else None,
+        element("p", caution, class_="caution") if caution else None,
         orders_table(orders, len(view.queries), places, wins),
         element("p", LEGEND, class_="note"),
     )
+
+
+def _supported(view: OrdersView) -> bool:
+    """Whether some theorem speaks about this data, or none is listed."""
+    return not view.theorems or not all(view.theorems.values())
 
 
 def _tally(view: OrdersView) -> str:

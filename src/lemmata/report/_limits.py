@@ -1,12 +1,12 @@
 """Where training goes, and what says so: limits, certificates, theorems, problems."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from lemmata._html import Markup, element, join
 from lemmata.drawing import number
 from lemmata.margin import MaxMargin, Pair, Status
 from lemmata.report._pieces import MOST_ROWS, chip, clean, count, facts, folded, table
-from lemmata.settings import LimitView, OrdersView, certificate_of
+from lemmata.settings import Hypothesis, LimitView, OrdersView, certificate_of
 from lemmata.tokens import Problem, Token
 
 MOST_PROBLEMS = 50
@@ -116,10 +116,10 @@ def statements(view: OrdersView) -> Markup:
     theorems = [
         [
             element("code", clean(name)),
-            _badge(not obstacles, "applies", "does not apply"),
-            _reasons(obstacles, view.assumptions),
+            _badge(not broken, "applies", "does not apply"),
+            _reasons(broken, view.problems),
         ]
-        for name, obstacles in view.theorems.items()
+        for name, broken in view.theorems.items()
     ]
     assumptions = [
         [
@@ -150,16 +150,15 @@ def _badge(good: bool, yes: str, no: str) -> Markup:
     return element("span", yes if good else no, class_=f"badge {'holds' if good else 'fails'}")
 
 
-def _reasons(obstacles: Sequence[str], assumptions: Mapping[str, Sequence[Problem]]) -> Markup:
-    """Each broken assumption with the first problem of each kind that breaks it."""
+def _reasons(broken: Sequence[Hypothesis], problems: Sequence[Problem]) -> Markup:
+    """Each hypothesis that is not met, with the first problem of each kind that breaks it."""
     reasons = []
-    for name in obstacles:
+    for hypothesis in broken:
         first: dict[str, str] = {}
-        for problem in assumptions.get(name, ()):
+        for problem in hypothesis.broken(problems):
             first.setdefault(problem.code, clean(problem.message))
-        reasons.append(
-            element("div", element("code", clean(name)), f" {'; '.join(first.values())}")
-        )
+        why = "; ".join(first.values())
+        reasons.append(element("div", element("code", clean(hypothesis.name)), f" {why}"))
     return join(*reasons)
 
 

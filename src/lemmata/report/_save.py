@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lemmata._files import write_whole
-from lemmata.drawing import METADATA, Drawing, picture_bytes
+from lemmata.drawing import Drawing, picture_bytes
 
 
 def save_drawing(drawing: Drawing, folder: Path, stem: str) -> dict[str, str]:
@@ -17,7 +17,7 @@ def save_drawing(drawing: Drawing, folder: Path, stem: str) -> dict[str, str]:
     Returns:
         The file names relative to the folder, by format.
     """
-    names = {kind: f"{stem}.{kind}" for kind in METADATA}
+    names = {kind: f"{stem}.{kind}" for kind in ("svg", "pdf")}
     for kind, name in names.items():
         write_whole(folder / name, picture_bytes(drawing.picture, kind))
     return names

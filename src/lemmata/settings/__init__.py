@@ -11,8 +11,6 @@ from lemmata.settings._options import check_options as check_options
 from lemmata.settings._options import number_or as number_or
 from lemmata.settings._options import step_numbers as step_numbers
 from lemmata.settings._orders import CONTRADICTION as CONTRADICTION
-from lemmata.settings._orders import SILENCE as SILENCE
-from lemmata.settings._orders import HasOrders as HasOrders
 from lemmata.settings._orders import LimitView as LimitView
 from lemmata.settings._orders import OrdersView as OrdersView
 from lemmata.settings._orders import Selection as Selection

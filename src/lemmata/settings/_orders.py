@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 
 from lemmata.margin import MaxMargin, Pair
+from lemmata.settings._hypothesis import Hypothesis
 from lemmata.tokens import PriorityGraph, Problem, Sample, Token
 
 CONTRADICTION = (
@@ -15,12 +15,6 @@ CONTRADICTION = (
     "below may have to share. See where the weights go."
 )
 """A caution for orders that no weights can satisfy together."""
-
-SILENCE = (
-    "No theorem speaks about this data as a whole. These are the orders that its samples define, "
-    "and what attention would learn from samples like these that meet the assumptions."
-)
-"""A caution for data that breaks some assumption of every theorem."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +62,7 @@ class OrdersView:
         predictions: what will be selected from each sample; None if that is not said.
         limits: where training goes.
         assumptions: each with the problems that break it.
-        theorems: each with the names of the assumptions in its way.
+        theorems: each with the hypotheses that the data does not meet.
         problems: all that is wrong with the data.
         winner: what beats the other tokens of a sequence, in words.
         ties: what happens among tied tokens, in words.
@@ -86,7 +80,7 @@ class OrdersView:
     predictions: tuple[Selection, ...] | None = None
     limits: tuple[LimitView, ...] = ()
     assumptions: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
-    theorems: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    theorems: Mapping[str, tuple[Hypothesis, ...]] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     winner: str = "the label"
     ties: str = "They share the attention."
@@ -97,13 +91,6 @@ class OrdersView:
     def queries(self) -> list[int]:
         """Every last token."""
         return sorted({*self.graphs, *self.unreachable, *self.samples})
-
-
-@runtime_checkable
-class HasOrders(Protocol):
-    """An analysis that is shown by its orders, not by its words."""
-
-    def orders_view(self) -> OrdersView: ...
 
 
 def certificate_of(margin: MaxMargin) -> Iterator[tuple[int, int, int, object]]:

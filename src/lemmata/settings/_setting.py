@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from lemmata._errors import InputError, unknown_name
 from lemmata.settings._hypothesis import Hypothesis
 from lemmata.settings._options import Option, check_options
+from lemmata.settings._orders import OrdersView
 from lemmata.settings._run import Run
 from lemmata.training import Store
 
@@ -42,6 +43,10 @@ class AbstractAnalysis(abc.ABC):
     @abc.abstractmethod
     def describe(self) -> Iterator[Any]:
         """The same for a person, item by item: texts and tables for a terminal."""
+
+    def orders_view(self) -> OrdersView | None:
+        """Orders among tokens, for a page that draws them; None where there are none to draw."""
+        return None
 
 
 class AbstractSetting(abc.ABC, Generic[InstanceT]):

@@ -87,7 +87,8 @@ def same(first: Dataset, second: Dataset) -> None:
 
 
 def test_a_dataset_is_read_back_from_its_document(tmp_path):
-    for dataset in [*generate(CYCLIC, 2, 5), recorded("fig2_reconstruction").bare]:
+    counted = Dataset.from_sentences("counted", TOY)
+    for dataset in [*generate(CYCLIC, 2, 5), recorded("fig2_reconstruction").bare, counted]:
         found = written(tmp_path, dataset)
         same(dataset, found)
         assert dataset.data.samples[0].tokens == found.data.samples[0].tokens

@@ -20,8 +20,9 @@ from lemmata.papers.convergence.setting._hypotheses import (
     REALIZABLE,
     ZERO_START,
 )
+from lemmata.papers.convergence.setting._page import orders_view
 from lemmata.papers.convergence.setting._wording import describe
-from lemmata.settings import AbstractAnalysis
+from lemmata.settings import AbstractAnalysis, OrdersView
 from lemmata.tokens import Collocation, PartialOrders, Problem, Role
 
 ASSUMPTIONS = {
@@ -82,16 +83,23 @@ class ConvergenceAnalysis(AbstractAnalysis):
         problems = self.dataset.problems
         return {name: hypothesis.broken(problems) for name, hypothesis in ASSUMPTIONS.items()}
 
+    @property
+    def facts(self) -> dict[str, int | str]:
+        """Short answers about the data."""
+        return {
+            "samples": self.dataset.data.total,
+            "distinct_inputs": self.dataset.N,
+            "longest_sentence": self.dataset.L_max,
+            "realizable": self.realizable,
+            "acyclic": self.acyclic,
+        }
+
     def document(self) -> dict[str, Any]:
         dataset, data, orders = self.dataset, self.dataset.data, self.orders
         words = data.vocabulary
         return {
             "vocabulary": list(words),
-            "samples": data.total,
-            "distinct_inputs": dataset.N,
-            "longest_sentence": dataset.L_max,
-            "realizable": self.realizable,
-            "acyclic": self.acyclic,
+            **self.facts,
             "problems": problems_document(dataset.problems),
             "assumptions": {
                 name: {"holds": not broken, "problems": list(dict.fromkeys(p.code for p in broken))}
@@ -136,6 +144,10 @@ class ConvergenceAnalysis(AbstractAnalysis):
 
     def describe(self) -> Iterator[Text | Table]:
         return describe(self.dataset, self.assumptions)
+
+    def orders_view(self) -> OrdersView:
+        """The orders, for a page that draws them."""
+        return orders_view(self.dataset, {"setting": "convergence", **self.facts}, self.assumptions)
 
 
 def problems_document(problems: Sequence[Problem]) -> list[dict[str, str]]:

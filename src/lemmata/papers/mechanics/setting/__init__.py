@@ -24,7 +24,6 @@ from lemmata.papers.mechanics.setting._paths import path as path
 from lemmata.papers.mechanics.setting._pseudo import Pseudo as Pseudo
 from lemmata.papers.mechanics.setting._pseudo import pseudo_limits as pseudo_limits
 from lemmata.papers.mechanics.setting._pseudo import token_masses as token_masses
-from lemmata.papers.mechanics.setting._reading import THEOREMS as THEOREMS
 from lemmata.papers.mechanics.setting._setting import SETTING as SETTING
 from lemmata.papers.mechanics.setting._setting import MechanicsSetting as MechanicsSetting
 from lemmata.papers.mechanics.setting._training import Training as Training

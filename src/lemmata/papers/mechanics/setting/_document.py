@@ -17,7 +17,7 @@ LONGEST_FRACTION = 1_000
 
 
 def document(reading: Reading) -> dict[str, Any]:
-    """Graphs, components, both limits, and which theorems apply."""
+    """Graphs, components and both limits."""
     dataset = reading.dataset
     data = dataset.data
     return {
@@ -27,10 +27,6 @@ def document(reading: Reading) -> dict[str, Any]:
         "assumptions": {
             name: {"holds": not broken, "problems": list(dict.fromkeys(p.code for p in broken))}
             for name, broken in reading.broken.items()
-        },
-        "theorems": {
-            name: {"applies": not obstacles, "broken": list(obstacles)}
-            for name, obstacles in reading.obstacles.items()
         },
         "queries": {
             data.name(number): _query(dataset, query) for number, query in reading.queries.items()

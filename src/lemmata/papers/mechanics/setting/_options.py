@@ -14,7 +14,7 @@ from lemmata.papers.mechanics.setting._training import (
     Algorithm,
     Training,
 )
-from lemmata.settings import Option, number_or
+from lemmata.settings import Option, number_or, step_numbers
 from lemmata.tokens import read_embeddings
 
 STEPS = Training.steps
@@ -23,10 +23,6 @@ CURVES = ("flow", "path")
 """Algorithms without steps: points on a curve."""
 
 WITH_LOSSES = ("ngd", "gd", "factored")
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(word) for word in text.split(","))
 
 
 OPTIONS = (
@@ -56,7 +52,7 @@ OPTIONS = (
         "record",
         "--record",
         "the steps to record; usually about sixty log-spaced ones",
-        _numbers,
+        step_numbers,
         "step numbers like 1,100,900",
     ),
     Option(
@@ -94,6 +90,7 @@ OPTIONS = (
         "--predict",
         "inputs of which to predict the next token, such as 'a b'",
         expects="tokens with blanks between them",
+        many=True,
     ),
 )
 

@@ -3,7 +3,7 @@
 from lemmata.margin import Status
 from lemmata.papers.mechanics.setting._dataset import Dataset
 from lemmata.papers.mechanics.setting._reading import Reading
-from lemmata.settings import CONTRADICTION, SILENCE, LimitView, OrdersView
+from lemmata.settings import CONTRADICTION, LimitView, OrdersView
 
 TIES = (
     "They share the attention. The shares do not depend on chance: they are given by a matrix "
@@ -38,8 +38,6 @@ CORRECTION = (
 def orders_view(reading: Reading) -> OrdersView:
     """Everything that a page shows."""
     dataset, queries = reading.dataset, reading.queries
-    spoken = not all(reading.obstacles.values())
-    caution = None if spoken else SILENCE
     return OrdersView(
         dataset.data.vocabulary,
         {number: query.graph for number, query in queries.items()},
@@ -50,10 +48,9 @@ def orders_view(reading: Reading) -> OrdersView:
         predictions=reading.predictions,
         limits=_limits(dataset),
         assumptions=reading.broken,
-        theorems=reading.obstacles,
         problems=dataset.problems,
         ties=TIES,
-        caution=caution if dataset.feasible else CONTRADICTION,
+        caution=None if dataset.feasible else CONTRADICTION,
         glossary=GLOSSARY,
     )
 

@@ -1,4 +1,4 @@
-"""What is read off a dataset: ties with their shares, predictions, and which theorems speak."""
+"""What is read off a dataset: ties with their shares, predictions, and what it breaks."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -29,14 +29,6 @@ ASSUMPTIONS = {
     "max_margin_nonzero": NONZERO,
 }
 """The hypotheses by the names that an analysis has for them."""
-
-THEOREMS = {
-    "theorem-1": (REALIZABLE, ACYCLIC_DATA, FEASIBLE),
-    "theorem-2": (REALIZABLE, INDEPENDENT, FEASIBLE, NONZERO),
-    "theorem-3": (REALIZABLE, INDEPENDENT, FEASIBLE, NONZERO),
-    "theorem-4": (REALIZABLE, INDEPENDENT, FEASIBLE, NONZERO),
-}
-"""What each theorem asks of the data; what it asks of the loss and the step is up to training."""
 
 MOST_SAMPLES = 200
 """Samples whose prediction is spelled out."""
@@ -131,15 +123,6 @@ class Reading:
         """Each assumption with the problems that break it."""
         problems = self.dataset.problems
         return {name: tuple(asked.broken(problems)) for name, asked in ASSUMPTIONS.items()}
-
-    @cached_property
-    def obstacles(self) -> Mapping[str, tuple[str, ...]]:
-        """Each theorem with the assumptions in its way; none, where it applies."""
-        names = {hypothesis: name for name, hypothesis in ASSUMPTIONS.items()}
-        return {
-            theorem: tuple(names[asked] for asked in asks if self.broken[names[asked]])
-            for theorem, asks in THEOREMS.items()
-        }
 
     @property
     def facts(self) -> dict[str, int | bool]:

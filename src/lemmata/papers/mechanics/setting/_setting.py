@@ -59,6 +59,7 @@ class MechanicsSetting(AbstractSetting[Dataset]):
     """One attention layer under a fixed head: token sequences with labels."""
 
     key: ClassVar = "mechanics"
+    instance_type: ClassVar[type] = Dataset
     hypotheses: ClassVar = HYPOTHESES
     columns: ClassVar = COLUMNS
     options: ClassVar = OPTIONS

@@ -184,8 +184,7 @@ class Training:
         recorded = run(
             self._dynamics(datasets, batch, shared),
             self.recorded,
-            # An optimizer is made of functions, which a stored run cannot be told apart by.
-            store=store if isinstance(self.algorithm, str) else None,
+            store=store,
             progress=progress,
         )
         inputs = jax.tree.map(np.asarray, batch.inputs)

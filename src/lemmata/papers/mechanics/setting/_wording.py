@@ -7,19 +7,12 @@ from rich.text import Text
 
 from lemmata.papers.mechanics.setting._dataset import Dataset
 from lemmata.papers.mechanics.setting._document import certified
-from lemmata.papers.mechanics.setting._reading import ASSUMPTIONS, Query, Reading
+from lemmata.papers.mechanics.setting._reading import Query, Reading
 from lemmata.settings import certificate_of
 from lemmata.tokens import Token
 
 MOST_QUERIES = 12
 MOST_LINES = 12
-
-MEANS = {
-    "theorem-1": "the regularization path turns towards W^mm",
-    "theorem-2": "the regularization path turns towards W^mm, and settles ties at W^cyc",
-    "theorem-3": "gradient descent (log loss, small steps) does the same",
-    "theorem-4": "the weights of gradient descent grow without bound",
-}
 
 
 def _line(text: str, style: str = "") -> Text:
@@ -44,11 +37,6 @@ def describe(reading: Reading) -> Iterator[Text | Table]:
     if hidden > 0:
         yield _line(f"... and {hidden:,} more last tokens (--json lists all)", style="dim")
     yield from _limits(dataset)
-    for theorem, obstacles in reading.obstacles.items():
-        why = "; ".join(f"not so: {ASSUMPTIONS[name].says}" for name in obstacles)
-        verdict = f"does not apply ({why})" if obstacles else "applies"
-        style = "bold red" if obstacles else "green"
-        yield _line(f"{theorem} {verdict}: {MEANS[theorem]}", style=style)
     for problem in dataset.problems[:MOST_LINES]:
         yield _line(f"{problem.code}: {problem.message} ({problem.where})", style="yellow")
     hidden = len(dataset.problems) - MOST_LINES
