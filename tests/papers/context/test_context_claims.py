@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from lemmata.old_claims import Bench, Status, Verdict, check
+from lemmata.claims import Bench, Status, Verdict, check
 from lemmata.papers import papers
 from lemmata.papers.context import theory
 from lemmata.papers.context.claims.smoothness import Witness
