@@ -27,7 +27,7 @@ from lemmata.papers.selection.setting import (
     loss_and_gradient,
     near_orthogonal,
 )
-from lemmata.papers.selection.setting._training import OnlineState
+from lemmata.papers.selection.setting._online import OnlineState
 from lemmata.training import stream
 
 HOW = Training(Task(200, 3, 5), d_e=170, threshold=0.3, samples=256, rate=1.0)

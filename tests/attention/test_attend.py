@@ -8,13 +8,13 @@ from mpmath import mp, mpf
 from oracles import textbook
 from oracles.golden import GOLDEN, cases
 
-from lemmata.attention import attention, log_mass, pack, predict, split_mass
+from lemmata.attention import attention, log_mass, number_cells, pack, predict, split_mass
 from lemmata.tokens import TokenData
 
 DATA = TokenData.from_sentences(["abcab", "bcabb", "caabc"])
 
 
-@pytest.mark.parametrize("scale", [1.0, 100.0])
+@pytest.mark.parametrize("scale", [1.0, 100.0, 1500.0])
 def test_attention_and_prediction(scale):
     generator = np.random.default_rng(0)
     values, weights = scale * generator.standard_normal((2, 4, 4))
@@ -66,6 +66,20 @@ def test_log_mass_and_log_odds(scale):
             assert float(odds[n]) == pytest.approx(float(expected), rel=1e-13)
 
 
+@pytest.mark.parametrize("gap", [0.0, 1.0, 30.0, 900.0])
+def test_all_chosen_tokens_count_together_in_the_log_odds(gap):
+    # a twice, b, c and d under query d: a and b are chosen, and lead by the gap
+    data = TokenData.from_samples([("aabcd", "a", 1, "")])
+    inputs = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), pack([data]))
+    logits = jnp.array([gap, gap + 0.5, 0.25, 0.0])
+    inside, outside = split_mass(inputs, logits, jnp.array([[True, True, False, False]]))
+    with mp.workdps(textbook.digits_for(gap)):
+        chosen = 2 * mp.exp(gap) + mp.exp(gap + 0.5)
+        others = mp.exp(0.25) + 1
+    assert float(inside[0]) == pytest.approx(float(mp.log(chosen)), rel=1e-14)
+    assert float(outside[0]) == pytest.approx(float(mp.log(others)), rel=1e-14)
+
+
 def test_packed_inputs_can_be_read_back():
     family = [DATA, cases()["random_K6"].data]
     batch = pack(family)
@@ -93,8 +107,18 @@ def test_packed_inputs_can_be_read_back():
         assert {(int(x), int(q)) for x, q in cells} == pairs
 
 
-def test_contributions_list_every_use_of_a_cell_once():
-    batch = pack([DATA, cases()["lemma7_witness"].data])
+SCATTERED = TokenData.from_samples([([17, 8, 32, 1], 8, 1, ""), ([16, 3, 1], 3, 1, "")], range(33))
+"""Token numbers that a set does not hold in their order."""
+
+
+def test_cells_are_numbered_in_order_of_first_use():
+    expected = [(1, 1), (8, 1), (17, 1), (32, 1), (3, 1), (16, 1)]
+    assert number_cells(SCATTERED) == {cell: i for i, cell in enumerate(expected)}
+
+
+@pytest.mark.parametrize("other", [cases()["lemma7_witness"].data, SCATTERED])
+def test_contributions_list_every_use_of_a_cell_once(other):
+    batch = pack([DATA, other])
     _, N, D = batch.tokens.shape
     for b in range(2):
         uses = sorted(p for p in batch.contributions[b].ravel().tolist() if p < N * D)

@@ -105,7 +105,7 @@ def equal_margins(data: TokenData, following: list[int], delta: float) -> np.nda
     return values
 
 
-@pytest.mark.parametrize("scale", [1.0, 30.0, 300.0, 2500.0])
+@pytest.mark.parametrize("scale", [1.0, 4.0, 10.0, 30.0, 300.0, 2500.0])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_random_values_and_weights(seed, scale):
     generator = np.random.default_rng(seed)
@@ -113,7 +113,7 @@ def test_random_values_and_weights(seed, scale):
     check(REPEATS, values, weights)
 
 
-@pytest.mark.parametrize("size", [3.0, 60.0, 1000.0, 5000.0])
+@pytest.mark.parametrize("size", [3.0, 8.0, 20.0, 60.0, 1000.0, 5000.0])
 def test_along_the_max_margin_direction_with_equal_margins(size):
     case = cases()["example1"]
     data = case.data
@@ -193,10 +193,10 @@ def test_entries_far_below_the_largest_keep_their_digits():
 
 
 def evaluate_both(
-    values: np.ndarray, weights: np.ndarray
+    values: np.ndarray, weights: np.ndarray, data: TokenData = REPEATS
 ) -> tuple[float, np.ndarray, np.ndarray, float]:
-    """log-loss, both directions as dense matrices, and the log-norm they share, on REPEATS."""
-    inputs = framed(REPEATS)
+    """log-loss, both directions as dense matrices, and the log-norm they share."""
+    inputs = framed(data)
     loss, for_values, for_cells, log_norm = join(
         inputs, jnp.asarray(embed(values, inputs)), cells(inputs, embed(weights, inputs))
     )
@@ -215,6 +215,25 @@ def test_joint_gradient(scale):
     tolerance = 10 * EPS * (10 + 4 * scale)
     with mp.workdps(textbook.digits_for(4 * scale)):
         exact = textbook.gradients(REPEATS, textbook.as_table(values), textbook.as_table(weights))
+        length = textbook.norm(exact.values, exact.weights)
+        for found, expected in ((for_values, exact.values), (for_weights, exact.weights)):
+            unit = textbook.to_array(expected, 3, length)
+            np.testing.assert_allclose(found, unit, rtol=0, atol=tolerance)
+        assert log_norm == pytest.approx(float(mp.log(length)), abs=tolerance)
+        assert loss == pytest.approx(float(mp.log(exact.loss)), abs=tolerance)
+
+
+@pytest.mark.parametrize("size", [4.0, 10.0, 25.0, 60.0, 1500.0])
+def test_joint_gradient_with_every_input_saturated(size):
+    # every input attends to the token before its label, and predicts it: all that is left is tiny
+    data = TokenData.from_sentences(["abca", "bcab", "cabc"])
+    values = equal_margins(data, [1, 2, 0], size)
+    weights = size * np.eye(3)
+    loss, for_values, for_weights, log_norm = evaluate_both(values, weights, data)
+    assert log_norm < -size / 3
+    tolerance = 10 * EPS * (10 + 4 * size)
+    with mp.workdps(textbook.digits_for(4 * size)):
+        exact = textbook.gradients(data, textbook.as_table(values), textbook.as_table(weights))
         length = textbook.norm(exact.values, exact.weights)
         for found, expected in ((for_values, exact.values), (for_weights, exact.weights)):
             unit = textbook.to_array(expected, 3, length)
@@ -326,6 +345,20 @@ def test_a_padded_collocation_gives_what_it_gets_alone():
     np.testing.assert_array_equal(padded.gradient.unit[3:], 0)
     np.testing.assert_array_equal(padded.gradient.unit[:, 3:], 0)
     assert float(padded.log_loss) == pytest.approx(float(single.log_loss), abs=1e-14)
+
+
+def test_a_vocabulary_of_one_token_leaves_nothing_to_learn():
+    data = TokenData.from_samples([("aa", "a", 1, "")])
+    inputs = alone(data)
+    values, weights = jnp.array([[2.0]]), jnp.array([3.0])
+    attention = attention_gradient(inputs, value_margins(inputs, values), weights)
+    collocation = collocation_gradient(values, jnp.array([0]), jnp.array([True]))
+    for found in (attention, collocation):
+        assert float(found.log_loss) == float(found.gradient.log_norm) == -np.inf
+        np.testing.assert_array_equal(found.gradient.unit, jnp.zeros_like(found.gradient.unit))
+    loss, for_values, for_cells, log_norm = joint_gradient(inputs, values, weights)
+    assert float(loss) == float(log_norm) == -np.inf
+    assert float(for_values[0, 0]) == float(for_cells[0]) == 0
 
 
 def test_inputs_of_one_token_have_no_gradient():

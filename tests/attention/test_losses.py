@@ -143,7 +143,7 @@ def check(inputs: Inputs, name: str, table: np.ndarray, W: np.ndarray, *, depth:
     assert float(found.log_loss) == pytest.approx(log_value, abs=tolerance)
 
 
-GAPS = [0.5, 300.0, 1e4]
+GAPS = [0.5, 8.0, 24.0, 300.0, 1e4]
 
 
 @pytest.mark.parametrize("gap", GAPS)
@@ -203,6 +203,52 @@ def test_finite_differences(inputs, name):
     gradient = np.asarray(found.gradient.unit) * np.exp(float(found.gradient.log_norm))
     pairs = zip(inputs.cell_token.tolist(), inputs.cell_query.tolist(), strict=True)
     np.testing.assert_allclose(gradient, [expected[cell] for cell in pairs], atol=1e-15)
+
+
+LOG_GAPS = np.concatenate([np.linspace(-0.8, -6, 30), np.linspace(-6.5, -100, 60), [-2.31, -400]])
+"""Gaps on both sides of every place where a formula gives way to its series."""
+
+
+def slope_and_excess(name: str, top: float, log_gap: float) -> tuple[mpf, mpf]:
+    """-l'(u) and l(u) - l(top) at the gap below the top."""
+    u = mpf(top) - mp.exp(mpf(float(log_gap)))
+    loss, slope = heads.LOSSES[name]([u], 0)
+    return -slope[0], loss - heads.LOSSES[name]([mpf(top)], 0)[0]
+
+
+@pytest.mark.parametrize("top", [1.0, 0.9995, 0.875, 0.5])
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes_at_any_gap(name, top):
+    tops, log_gap = jnp.full(len(LOG_GAPS), top), jnp.asarray(LOG_GAPS)
+    sign, log_slope = SHAPES[name].slope(tops, log_gap)
+    log_excess = SHAPES[name].log_excess(tops, log_gap)
+    with mp.workdps(textbook.digits_for(3 * 400)):
+        rows = [slope_and_excess(name, top, z) for z in LOG_GAPS]
+        expected = np.array([[float(mp.log(abs(x))) for x in row] for row in rows])
+    np.testing.assert_array_equal(sign, 1)
+    np.testing.assert_allclose(log_slope, expected[:, 0], rtol=4 * EPS, atol=8 * EPS)
+    # just above a gap of 0.1 the flat loss loses two digits, and its series is as good just below
+    slack = 1e-12 if name == "flat" else 32 * EPS
+    np.testing.assert_allclose(log_excess, expected[:, 1], rtol=4 * EPS, atol=slack)
+
+
+def test_beyond_a_score_of_one_the_squared_loss_rises():
+    log_gap = jnp.log(jnp.array([0.125, 0.25, 0.5]))
+    sign, log_slope = SQUARED.slope(jnp.full(3, 1.25), log_gap)
+    np.testing.assert_array_equal(np.asarray(sign)[[0, 2]], [-1, 1])
+    np.testing.assert_allclose(np.asarray(log_slope)[[0, 2]], np.log([0.25, 0.5]), rtol=1e-13)
+
+
+def test_attention_leaves_the_label_where_its_score_is_too_large(inputs):
+    table, W = 1.25 * np.eye(K), saturating(12.0)
+    found = evaluate(score_loss(inputs, table, SQUARED), inputs, at(inputs, W)).gradient
+    with mp.workdps(50):
+        scores, logits = heads.as_scores(table), textbook.as_table(W)
+        _, gradient = heads.evaluate(DATA, scores, logits, "squared", excess=False)
+        length = textbook.norm(gradient)
+        cells = zip(inputs.cell_token.tolist(), inputs.cell_query.tolist(), strict=True)
+        unit = [float(gradient[cell] / length) for cell in cells]
+    np.testing.assert_allclose(found.unit, unit, atol=1e-13)
 
 
 OWN = {
@@ -328,6 +374,16 @@ def test_an_exponentially_small_part_keeps_its_direction(inputs):
         log_norm = float(mp.log(length))
     np.testing.assert_allclose(found.unit, unit, atol=1e-12)
     assert float(found.log_norm) == pytest.approx(log_norm, abs=1e-11)
+
+
+@pytest.mark.parametrize("apart", [1e-3, 1e-7, 1e-12])
+def test_slots_that_pull_almost_alike_are_not_tied(apart):
+    masses = np.log([[0.5, 0.3, 0.2]])
+    slots, scale = pair_gradient(jnp.asarray(masses), jnp.array([[1.0, 1.0 + apart, 1.0]]))
+    M = np.exp(masses[0])
+    expected = M * (np.array([0.0, apart, 0.0]) - M[1] * apart)
+    found = np.asarray(slots)[0] * np.exp(float(scale[0]))
+    np.testing.assert_allclose(found, expected, rtol=0.01 if apart < 1e-10 else 1e-6)
 
 
 @pytest.mark.parametrize("spread", [1.0, 50.0, 5000.0])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from oracles.made_up import Thing
 
 from lemmata._errors import InputError
 from lemmata.claims import (
@@ -30,8 +31,6 @@ from lemmata.claims import (
 from lemmata.claims._claim import Claim
 from lemmata.settings import Evidence, Hypothesis
 from lemmata.tokens import Problem
-
-from .made_up import Thing
 
 SMALL = Hypothesis("small", "Assumption 1", "numbers are small", frozenset({"large"}))
 EVEN = Hypothesis("even", "Assumption 2", "numbers are even", frozenset({"odd"}))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from mpmath import betainc, findroot
+from oracles.made_up import evidence
 
 from lemmata.claims import (
     Fact,
@@ -14,8 +15,6 @@ from lemmata.claims import (
     share_at_least,
     share_at_most,
 )
-
-from .made_up import evidence
 
 EPS = float(np.finfo(float).eps)
 NAN = np.nan

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
+from oracles.made_up import evidence
 
 from lemmata._errors import InputError
 from lemmata.claims import Status, at_least, at_most, judge
-
-from .made_up import evidence
 
 EPS = float(np.finfo(float).eps)
 NAN = np.nan

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+from oracles.made_up import evidence
 
 from lemmata.claims import Status, judge, tends_to
-
-from .made_up import evidence
 
 T = np.unique(np.rint(np.geomspace(1, 1e5, 80)))
 LAWS = {

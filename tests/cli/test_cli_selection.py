@@ -143,8 +143,8 @@ def bad_requests(folder: Path) -> dict[str, list[object]]:
         "unknown algorithm 'ngd'": [*train, "--algorithm", "ngd"],
         "--lr takes a number here; got 'tight'": [*train, "--lr", "tight"],
         "the step size must be a positive number": [*train, "--lr", "-1"],
-        "has no vocabulary": [*train, "--predict", "a b"],
-        "squared loss only": [*train, "--loss", "log"],
+        "unknown option of the selection setting 'predict'": [*train, "--predict", "a b"],
+        "unknown option of the selection setting 'loss'": [*train, "--loss", "log"],
         "can only record steps 0 to 5": [*train, "--steps", 5, "--record", "6"],
         "must not be negative": [*train, "--steps", "-2"],
     }

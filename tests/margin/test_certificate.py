@@ -64,6 +64,12 @@ def test_a_cycle_proves_infeasibility():
         {(0, 1): Fraction(1), (1, 0): Fraction(1)},
         {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 3), (1, 2): Fraction(1, 6)},
         {
+            (0, 1): Fraction(1),
+            (1, 0): Fraction(1),
+            (2, 3): Fraction(-1, 2),
+            (3, 2): Fraction(-1, 2),
+        },
+        {
             (0, 1): Fraction(2),
             (1, 0): Fraction(2),
             (2, 3): Fraction(-3, 2),
@@ -92,3 +98,27 @@ def test_distance_bound_covers_any_feasible_pair(seed):
     w = np.array([1 + generator.exponential(), *generator.standard_normal(2)])
     bound = distance_bound(w, generator.exponential(size=1), rows)
     assert np.linalg.norm(w - [1, 0, 0]) <= bound
+
+
+def test_distance_bound_where_half_the_gap_would_not_cover_the_distance():
+    # min w^2 / 2 with w >= 1 from w = 6 with y = 3.5: the optimum is 5 away
+    bound = distance_bound(np.array([6.0]), np.array([3.5]), np.eye(1))
+    assert 5 <= bound == pytest.approx(np.sqrt(41.25), rel=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_distance_bound_is_the_root_of_twice_the_gap_between_primal_and_dual(seed):
+    generator = np.random.default_rng([1, seed])
+    rows, y = generator.uniform(0, 1, (4, 3)), generator.exponential(size=4)
+    w = generator.uniform(3, 5, 3) / rows.sum(axis=1).min()
+    A, u, v = ([Fraction(float(x)) for x in array.ravel()] for array in (rows, w, y))
+    pulled = [sum(A[3 * i + j] * v[i] for i in range(4)) for j in range(3)]
+    primal = sum(x * x for x in u) / 2
+    dual = sum(v) - sum(x * x for x in pulled) / 2
+    assert distance_bound(w, y, rows) == pytest.approx(float(2 * (primal - dual)) ** 0.5, rel=1e-12)
+
+
+def test_distance_bound_of_an_exact_pair_covers_the_rounding():
+    rows = np.ones((3, 4))
+    bound = distance_bound(np.full(4, 0.25), np.array([0.25, 0.0, 0.0]), rows)
+    assert bound == pytest.approx(6 * np.finfo(float).eps, rel=1e-12)

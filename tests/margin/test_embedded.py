@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from oracles import quadratic
 from oracles.deadline import within
+from scipy.optimize import linprog
 
 from lemmata.margin import MaxMargin, Status, embedded_max_margin, max_margin
 from lemmata.tokens import PriorityGraph, random_orthonormal_embeddings
@@ -111,13 +112,27 @@ def test_one_constraint_by_hand():
     assert found.error_bound < 1e-6 * found.norm
 
 
-def test_a_hundred_random_programs_all_end():
+def test_a_hundred_random_programs_end_as_they_should():
     generator = np.random.default_rng(1)
+    ends = []
     for _ in range(100):
         size = int(generator.integers(3, 7))
         embeddings = generator.standard_normal((size, int(generator.integers(2, 7))))
-        found = solve(random_facts(generator, size), embeddings)
-        assert found.status in {Status.SOLVED, Status.INFEASIBLE}
+        facts = random_facts(generator, size)
+        found = solve(facts, embeddings)
+        rows = quadratic.embedded_rows(facts, embeddings)
+        free = [(None, None)] * rows.shape[1]
+        program = linprog(
+            np.zeros(rows.shape[1]), A_ub=-rows, b_ub=-np.ones(len(rows)), bounds=free
+        )
+        assert found.status is (Status.SOLVED if program.status == 0 else Status.INFEASIBLE)
+        if program.status == 0:
+            assert_certified(found, facts, embeddings)
+            assert found.error_bound < 1e-5 * found.norm
+        else:
+            assert_farkas(found, embeddings)
+        ends.append(found.status)
+    assert 10 < ends.count(Status.SOLVED) < 90
 
 
 @pytest.mark.parametrize("difference", [1e-3, 1e-5, 1e-6, 1e-7])
@@ -136,10 +151,48 @@ def test_a_solved_program_has_a_certificate_that_says_something(difference):
     E = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, difference]])
     facts = {0: [(0, 1), (1, 2)]}
     found = solve(facts, E)
-    assert exact_solution(facts, E) is not None
-    assert found.status is not Status.INFEASIBLE
-    if found.status is Status.SOLVED:
-        assert found.error_bound < 1e-2 * found.norm
+    expected = np.array(exact_solution(facts, E), dtype=float).reshape(2, 2)
+    assert found.status is Status.SOLVED
+    distance = np.linalg.norm(found.weights - expected)
+    assert distance <= found.error_bound < 1e-2 * found.norm
+
+
+def nearly_opposite(seed: int) -> np.ndarray:
+    """Four constraints, two of which almost contradict each other."""
+    generator = np.random.default_rng([7, seed])
+    rows = generator.standard_normal((4, 3))
+    rows[1] = 10.0 ** -generator.integers(3, 7) * generator.standard_normal(3) - rows[0]
+    return rows
+
+
+def nearly_opposite_of_all_lengths(seed: int) -> np.ndarray:
+    """The same with a third that almost repeats the first, and lengths from 0.01 to 100."""
+    generator = np.random.default_rng([8, seed])
+    rows = generator.standard_normal((4, 3))
+    size = 10.0 ** -generator.integers(3, 7)
+    rows[1] = size * generator.standard_normal(3) - rows[0]
+    rows[2] = size * generator.standard_normal(3) + rows[0]
+    return rows * 10.0 ** generator.uniform(-2, 2, (4, 1))
+
+
+@pytest.mark.parametrize(
+    ("draw", "seeds"),
+    [(nearly_opposite, range(16)), (nearly_opposite_of_all_lengths, range(10, 20))],
+)
+def test_nearly_opposite_constraints_are_solved_to_their_certificate(draw, seeds):
+    # query 0 has embedding e_1 and token 1 embedding 0: the rows are the others' embeddings
+    solved = 0
+    for seed in seeds:
+        rows = draw(seed)
+        expected = quadratic.least_norm_by_active_sets([[*map(Fraction, row)] for row in rows])
+        E = np.vstack([np.eye(3)[0], np.zeros(3), rows])
+        found = solve({0: [(token, 1) for token in range(2, 6)]}, E)
+        assert (found.status is Status.SOLVED) is (expected is not None)
+        if expected is not None:
+            W = np.outer(np.array(expected, dtype=float), E[0])
+            assert np.linalg.norm(found.weights - W) <= found.error_bound < 1e-2 * found.norm
+            solved += 1
+    assert solved > 5
 
 
 def assert_farkas(found: MaxMargin, embeddings: np.ndarray) -> None:

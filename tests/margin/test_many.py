@@ -155,6 +155,16 @@ def test_graphs_that_fill_the_flow_solver_together_are_taken_in_turns():
         assert_exact_kkt(found.values, found.multipliers, graph.edges, graph.sizes)
 
 
+def test_a_start_that_breaks_a_margin_is_not_taken_for_a_solution():
+    # both values go to 0, where nothing is left to send but the margin is 0
+    upside_down = WeightedGraph([(0, 1)], {}, {0: 0, 1: 5})
+    usual = weighted([(0, 1)])
+    none, found = separate_all([upside_down, usual])
+    assert none is None
+    assert found is not None
+    assert found.values == {0: Fraction(1, 2), 1: Fraction(-1, 2)}
+
+
 def priority(query: int, edges: list[Edge]) -> PriorityGraph:
     nodes = tuple(sorted({x for edge in edges for x in edge}))
     return PriorityGraph(query, nodes, dict.fromkeys(edges, 0))

@@ -7,6 +7,7 @@ import pytest
 from oracles import graphs
 
 from lemmata.margin import Status, max_margin
+from lemmata.margin._program import _condense
 from lemmata.papers.convergence.setting import Dataset, example_1
 from lemmata.tokens import PriorityGraph
 
@@ -83,6 +84,14 @@ def test_a_cycle_makes_the_program_infeasible_and_proves_it(edges):
     for node in range(4):
         into = sum(weight for (_, b), weight in farkas.items() if b == node)
         assert sum(weight for (a, _), weight in farkas.items() if a == node) == into
+
+
+def test_the_fast_solver_starts_from_values_that_keep_every_margin():
+    edges = [(0, 1), (1, 0), (1, 2), (2, 3), (0, 3), (4, 3)]
+    column = _condense(graph(0, *edges))
+    assert column.edges == [(0, 2), (0, 3), (2, 3), (4, 3)]
+    assert column.sizes == {0: 2, 2: 1, 3: 1, 4: 1}
+    assert min(column.start[a] - column.start[b] for a, b in column.edges) == 1
 
 
 def test_infeasible_exactly_when_some_graph_has_a_cycle():

@@ -109,6 +109,20 @@ def test_a_basis_spans_what_its_rows_span(rank):
     np.testing.assert_allclose(rows @ basis.T @ basis, rows, atol=1e-18)
 
 
+@pytest.mark.parametrize(("size", "rank"), [(1e-3, 2), (1e-6, 2), (1e-8, 2), (1e-12, 1)])
+def test_directions_that_nearly_coincide_count_until_rounding_blurs_them(size, rank):
+    rows = 1e4 * np.array([[1.0, 0.0, 0.0], [1.0, size, 0.0], [2.0, size, 0.0]])
+    assert len(span_basis(rows)) == rank
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-8])
+def test_a_small_part_outside_a_span_is_kept(size):
+    rows = 1e4 * np.array([[1.0, size, 0.0], [1.0, 1e-12, 0.0]])
+    rest = remove(rows, np.array([[1.0, 0.0, 0.0]]))
+    np.testing.assert_allclose(rest[0], [0, 1e4 * size, 0], rtol=1e-7)
+    np.testing.assert_array_equal(rest[1], 0)
+
+
 def test_removing_a_span():
     generator = np.random.default_rng(2)
     rows = generator.standard_normal((6, 7))

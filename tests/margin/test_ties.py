@@ -176,6 +176,16 @@ def test_a_margin_inside_the_span_of_the_ties_is_infeasible_and_not_noise():
     assert weights.get(0, {}).get((1, 2), 0) == pytest.approx(0)
 
 
+@pytest.mark.parametrize("angle", [1e-2, 1e-5, 1e-7])
+def test_nearly_dependent_ties_are_two_ties(angle):
+    # e_0 = e_1 + f_1 and e_2 = e_3 + f_1 + angle f_2 are tied, so W^T e_4 is orthogonal to both
+    f = np.eye(4)
+    E = np.array([f[0], 0 * f[0], f[0] + angle * f[1], 0 * f[0], f[3]])
+    E = np.vstack([E, f[0] + f[1] + f[2], 0 * f[0]])
+    found = max_margin_of_pairs([(4, (5, 6))], [(4, (0, 1)), (4, (2, 3))], E)
+    np.testing.assert_allclose(solved(found)[0], np.outer(f[2], f[3]), atol=1e-8)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_infeasible_with_ties_comes_with_a_proof(seed):
     generator = np.random.default_rng([4, seed])

@@ -7,15 +7,18 @@ from contextlib import contextmanager
 
 @contextmanager
 def within(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in the body once the time is over."""
+    """Raise TimeoutError in the body once the time is over.
+
+    Every second again, because an exception that meets a garbage collection is lost.
+    """
 
     def give_up(*_: object) -> None:
         raise TimeoutError(f"no answer within {seconds} s")
 
     before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

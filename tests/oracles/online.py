@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from lemmata.old_claims import Cases
 from lemmata.papers.selection.experiments import runs
-from lemmata.papers.selection.experiments.runs import Arm, Followed, Pair, Sizes
-from lemmata.papers.selection.setting import Training, TrainingRun
-from lemmata.papers.selection.setting._mean_field import MeanField
+from lemmata.papers.selection.experiments.mean_fields import Followed
+from lemmata.papers.selection.experiments.runs import Pair, Sizes
+from lemmata.papers.selection.setting import MeanField, Plan, Task, Training, TrainingRun
+from lemmata.settings import Evidence
 from lemmata.training import Recording
 
 SIZES = Sizes(20, 2, 3, 16, 0.9, 8, (30, 40), (3, 4), 1_000, 20, 1_000, None, 3)
@@ -87,19 +87,26 @@ def made_up_pairs(
     spread: bool = False,
     size: Sizes = SIZES,
     **how: object,
-) -> Cases[Pair]:
+) -> Evidence[Pair]:
     """Both arms for each seed."""
 
-    def run(arm: Arm, seed: int) -> TrainingRun:
-        plan = runs.training(size, encodings=arm, adam=adam, spread=spread)
-        return made_up(replace(plan, seed=seed), law, **how)
+    def pair(seed: int) -> Pair:
+        arms = [
+            made_up(
+                replace(runs.training(size, encodings=arm, adam=adam, spread=spread), seed=seed),
+                law,
+                **how,
+            )
+            for arm in runs.ARMS
+        ]
+        return Pair(made_up_plan(f"seed {seed}", size), *arms)
 
-    return Cases(
-        tuple(
-            Pair(f"seed {seed}", run("stochastic", seed), run("fixed", seed))
-            for seed in range(seeds)
-        )
-    )
+    return Evidence(tuple(pair(seed) for seed in range(seeds)))
+
+
+def made_up_plan(name: str, size: Sizes = SIZES) -> Plan:
+    """The plan of such a run."""
+    return Plan(name, Task(size.T, size.q, size.d), 1.0, 1e-3, size.d_e, size.threshold)
 
 
 def made_up_mean_field(how: Training, bend: float = 0.0) -> MeanField:
@@ -113,8 +120,8 @@ def made_up_mean_field(how: Training, bend: float = 0.0) -> MeanField:
     return MeanField(steps, 1 + (0.2 + bend) * x, (5 + 5 * bend) * x, losses)
 
 
-def made_up_followed(pairs: Cases[Pair]) -> Cases[Followed]:
+def made_up_followed(pairs: Evidence[Pair]) -> Evidence[Followed]:
     """Runs beside their mean field, and beside one that is 10 % off."""
     how = pairs.cases[0].stochastic.how
     curves = made_up_mean_field(how), made_up_mean_field(how, 0.1)
-    return Cases(tuple(Followed(pair.name, pair.stochastic, *curves) for pair in pairs))
+    return Evidence(tuple(Followed(pair.plan, pair.stochastic, *curves) for pair in pairs))

@@ -69,6 +69,13 @@ def test_counts_and_sources_stay():
     assert found.total == 5
 
 
+def test_a_sample_without_its_label_is_no_part_of_the_cyclic_subdata():
+    # the first two tie a and c under q; the last asks for c where only a is left
+    data = TokenData.from_samples([("caq", "c", 1, ""), ("acq", "a", 1, ""), ("aq", "c", 1, "")])
+    found = cyclic_subdata(data, graphs_of(data))
+    assert [sample.label for sample in found.samples] == [0, 1]
+
+
 def test_the_query_of_a_shortened_sample_is_what_it_was():
     sample = Sample((0, 1), 0)
     assert sample.query == 1

@@ -52,6 +52,8 @@ def test_orthonormality_error_is_the_largest_entry():
     assert orthonormality_error(np.eye(3)) == 0
     assert orthonormality_error(np.array([[1.0, 0.0], [0.25, 1.0]])) == 0.25
     assert orthonormality_error(np.array([[2.0, 0.0], [0.0, 1.0]])) == 3
+    assert orthonormality_error(np.array([[1.0, 0.0], [-0.25, 1.0]])) == 0.25
+    assert orthonormality_error(np.array([[0.5, 0.0], [0.0, 1.0]])) == 0.75
 
 
 def test_npy_and_json_hold_the_same_matrix(tmp_path):

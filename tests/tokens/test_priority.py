@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import graphs
+from oracles.deadline import within
 
 from lemmata.tokens import PriorityGraph, TokenData, priority_graphs
 
@@ -69,6 +70,32 @@ def test_acyclic_and_cycle(drawn):
         assert walk[0] == walk[-1]
         assert set(pairwise(walk)) <= inside
         assert len(set(walk)) == len(walk) - 1 == graphs.shortest_cycle(first, inside)
+
+
+def test_the_cycle_is_looked_for_where_the_winners_are():
+    # 3 > 4 > 5 > 3 is above 0 <-> 1, which is shorter and comes first in the list of edges
+    graph = graph_of(6, {(3, 4), (4, 5), (5, 3), (5, 0), (0, 1), (1, 0)})
+    assert graph.cycle() == [3, 4, 5, 3]
+
+
+def test_the_shortest_way_back_need_not_lead_through_the_first_token():
+    for a, b, c, d, e in permutations(range(5)):
+        # a ring of five with a short cut of three, and no two tokens that beat each other
+        graph = graph_of(5, {(a, b), (b, c), (c, d), (d, e), (e, a), (d, b)})
+        walk = graph.cycle()
+        assert walk is not None
+        assert set(pairwise(walk)) == {(b, c), (c, d), (d, b)}
+
+
+def test_a_ring_with_many_ways_round():
+    # ten places with four tokens each: a million walks of the shortest length
+    rings = [range(4 * place, 4 * place + 4) for place in range(10)]
+    edges = {(a, b) for here, there in pairwise([*rings, rings[0]]) for a in here for b in there}
+    with within(3):
+        walk = graph_of(40, edges).cycle()
+    assert walk is not None
+    assert len(walk) == 11
+    assert edges.issuperset(pairwise(walk))
 
 
 def test_a_graph_without_nodes():

@@ -1,6 +1,7 @@
 """Token files: what is read, and what every broken file is told."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -89,6 +90,22 @@ def test_integer_tokens_without_embeddings_are_sorted(write):
     assert data.samples[0].tokens == (2, 0)
 
 
+def test_the_longest_line_and_sequence_are_read(write):
+    line = "a b" + " " * 999_997
+    assert pairs(only(read_instances(write("a.txt", line), prefixes=True)).data) == [
+        (["a"], "b", 1)
+    ]
+    longest = {"sequences": [["a"] * 2_000], "labels": ["b"]}
+    data = only(read_instances(write("a.json", longest), prefixes=True)).data
+    assert data.longest_input == 2_000
+
+
+def test_letters_beside_the_surrogates_are_text(write):
+    document = '{"sequences": [["\\ud7ff", "\\ue000"]], "labels": ["\\ud83d\\ude00"]}'
+    data = only(read_instances(write("a.json", document), prefixes=True)).data
+    assert data.vocabulary == ("\ud7ff", "\ue000", "\U0001f600")
+
+
 def test_instances_are_read_in_order(write):
     entries = [{"sequences": [[x]], "labels": ["z"]} for x in "ab"]
     found = read_instances(write("a.json", {"instances": entries}), prefixes=True)
@@ -112,6 +129,17 @@ BROKEN = {
         "a.json",
         {"sequences": [["a"] * 2_001], "labels": ["b"]},
         ["sequence 0", "2,001 tokens", "split"],
+    ),
+    "line just too long": ("a.txt", "a b\n" + "x" * 1_000_001, ["line 2", "1,000,001"]),
+    "half a surrogate pair": (
+        "a.json",
+        '{"sequences": [["a", "\\ud800"]], "labels": ["a"]}',
+        ["sequence 0", "surrogate"],
+    ),
+    "other half of a surrogate pair": (
+        "a.jsonl",
+        '{"sequence": ["a"], "label": "x\\udfff"}',
+        ["line 1", "surrogate"],
     ),
     "broken json": ("a.json", "{", ["a.json", "not valid JSON"]),
     "broken json line": (
@@ -180,6 +208,11 @@ BROKEN = {
         {"sequences": [[0]], "labels": [5], "embeddings": [[1], [2]]},
         ["0 to 5", "0 to 1"],
     ),
+    "token one past the embeddings": (
+        "a.json",
+        {"sequences": [[0]], "labels": [2], "embeddings": [[1], [2]]},
+        ["0 to 2", "0 to 1"],
+    ),
     "negative token": (
         "a.json",
         {"sequences": [[-1]], "labels": [0], "embeddings": [[1], [2]]},
@@ -219,3 +252,42 @@ def test_missing_file_and_folder_are_named(tmp_path, prefixes):
     for name, reason in (("none.txt", "No such file"), ("folder.txt", "directory")):
         with pytest.raises(InputError, match=f"{name}: .*{reason}"):
             read_instances(tmp_path / name, prefixes=prefixes)
+
+
+def test_counts_in_json_lines_and_json(tmp_path: Path) -> None:
+    lines = tmp_path / "a.jsonl"
+    lines.write_text('{"sequence": ["a", "b"], "label": "a", "count": 1000}\n'
+                     '{"sequence": ["b", "a"], "label": "b"}\n'
+                     '{"sequence": ["a", "b"], "label": "a", "count": 2}\n')  # fmt: skip
+    (instance,) = read_instances(lines, prefixes=False)
+    assert [sample.count for sample in instance.data.samples] == [1002, 1]
+    whole = tmp_path / "a.json"
+    whole.write_text(
+        '{"name": "mine", "sequences": [["a", "b"], ["b"]], "labels": ["a", "b"], "counts": [3, 1]}'
+    )
+    (instance,) = read_instances(whole, prefixes=False)
+    assert [sample.count for sample in instance.data.samples] == [3, 1]
+    assert instance.data.frequencies.tolist() == [0.75, 0.25]
+    assert instance.name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.jsonl", '{"sequence": ["a"], "label": "a", "cuont": 3}', "did you mean 'count'"),
+        ("a.jsonl", '{"sequence": ["a"], "label": "a", "count": 0}', "from 1 to"),
+        ("a.jsonl", '{"sequence": ["a"], "label": "a", "count": 1.5}', "whole number"),
+        ("a.jsonl", '{"sequence": ["a"], "label": "a", "count": true}', "whole number"),
+        ("a.json", '{"sequences": [["a"]], "labels": ["a"], "count": [1]}', "'counts'"),
+        ("a.json", '{"sequences": [["a"]], "labels": ["a"], "counts": [1, 2]}', "one number a"),
+        ("a.json", '{"sequences": [["a"]], "labels": ["a"], "counts": 2}', "one number a"),
+        ("a.json", '{"sequences": [["a"]], "labels": ["a"], "name": 3}', "name must be"),
+        ("a.json", '{"instances": [], "seed": 1}', "unknown key 'seed'"),
+    ],
+)
+def test_unknown_keys_and_bad_counts_are_refused(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_instances(tmp_path / name, prefixes=False)

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from oracles.deadline import within
+from scipy.sparse import csr_array
 
 from lemmata.papers.mechanics.setting import Dataset
 from lemmata.tokens import TokenData
@@ -56,6 +58,44 @@ def test_a_lopsided_tie():
     correction = Dataset("lopsided", TokenData.from_samples(rows)).correction
     assert correction.entries[0, 2] - correction.entries[1, 2] == pytest.approx(math.log(1e5))
     assert correction.gradient_norm < 1e-14
+
+
+def test_a_step_that_overshoots_is_shortened():
+    """From odds of 2981 to 1 a full step towards 999 to 1 goes so far that the risk rises."""
+    sequence = ["a"] * 2_981 + ["b"]
+    rows = [(sequence, "a", 999, "often"), (sequence, "b", 1, "once")]
+    with within(5):
+        correction = Dataset("overshoot", TokenData.from_samples(rows)).correction
+    gap = correction.entries[0, 1] - correction.entries[1, 1]
+    assert gap == pytest.approx(math.log(999 / 2_981), rel=1e-11)
+
+
+def test_a_rare_tie_beside_a_frequent_one():
+    """One tie has a hundred-thousandth of the curvature of the other, and counts as much."""
+    rows = [(["a", "b"], "a", 60_000, ""), (["a", "b"], "b", 40_000, "")]
+    rows += [(["c", "d"], "c", 2, ""), (["c", "d"], "d", 1, "")]
+    data = TokenData.from_samples(rows)
+    dataset = Dataset("rare", data, np.eye(4))
+    W = dataset.dense(dataset.correction)
+    assert W[0, 1] - W[1, 1] == pytest.approx(math.log(1.5), rel=1e-10)
+    assert W[2, 3] - W[3, 3] == pytest.approx(math.log(2), rel=1e-10)
+
+
+def test_conjugate_gradients_solve_the_newton_equations():
+    draw = np.random.default_rng(8)
+    masses = draw.uniform(0.05, 1.0, (60, 12)) * (draw.random((60, 12)) < 0.4)
+    masses[:, 0] += 0.1
+    masses /= masses.sum(axis=1, keepdims=True)
+    weight = draw.dirichlet(np.ones(60))
+    diagonal = weight @ masses
+    curvature = np.diag(diagonal) - masses.T @ (weight[:, None] * masses)
+    slope = curvature @ draw.standard_normal(12)
+    found = _minimise._conjugate_gradients(
+        csr_array(masses), csr_array(weight[:, None] * masses), diagonal, slope
+    )
+    assert found is not None
+    error = np.linalg.norm(curvature @ found + slope)
+    assert error < 1e-6 * np.linalg.norm(slope)
 
 
 def test_a_chain_of_lopsided_ties():

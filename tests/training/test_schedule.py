@@ -30,6 +30,11 @@ def test_log_spaced_takes_a_count():
     assert log_spaced(1000, 4).tolist() == [0, 1, 10, 100, 1000]
 
 
+def test_sixty_steps_are_the_rounded_powers():
+    powers = {round(10 ** (9 * i / 59)) for i in range(60)}
+    assert log_spaced(10**9).tolist() == sorted({0, *powers})
+
+
 def test_named_steps_are_sorted_and_unique():
     assert record_steps([5, 1, 5, 0], 7).tolist() == [0, 1, 5]
     assert record_steps(iter((2, 1)), 2).tolist() == [1, 2]

@@ -6,6 +6,7 @@ from lemmata.claims._claim import Claim as Claim
 from lemmata.claims._claim import Comparisons as Comparisons
 from lemmata.claims._claim import Version as Version
 from lemmata.claims._claim import claims_of as claims_of
+from lemmata.claims._claim import declared_by as declared_by
 from lemmata.claims._claim import statements as statements
 from lemmata.claims._comparisons import Comparison as Comparison
 from lemmata.claims._comparisons import Fact as Fact
@@ -37,5 +38,7 @@ from lemmata.claims._verdict import Status as Status
 from lemmata.claims._verdict import Support as Support
 from lemmata.claims._verdict import Tightness as Tightness
 from lemmata.claims._verdict import Verdict as Verdict
+from lemmata.claims._verdict import Verdicts as Verdicts
 from lemmata.claims._verdict import combine as combine
 from lemmata.claims._verdict import tally as tally
+from lemmata.claims._verdict import worth as worth

@@ -3,17 +3,19 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from lemmata.claims._comparisons import Comparison
 from lemmata.claims._experiment import Bench, Experiment
 from lemmata.claims._verdict import Kind
-from lemmata.settings import Hypothesis
+from lemmata.settings import AbstractSetting, Hypothesis
 
 Comparisons = Comparison | Sequence[Comparison]
 
 Check = Callable[..., Comparisons]
 """From evidence to what the statement asserts about it."""
+
+CheckT = TypeVar("CheckT", bound=Check)
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Claim:
         counterexample: from a bench to comparisons on instances of its own, in default runs
             only: one within the literal hypotheses that breaks the statement, or attains it.
         parameters: what the check gets besides the evidence.
+        setting: what its instances are; None for the setting of the paper it is named after.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Claim:
     kind: Kind | None = None
     counterexample: Callable[..., Comparisons] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    setting: AbstractSetting[Any] | None = None
 
     @property
     def paper(self) -> str:
@@ -84,10 +88,13 @@ def as_list(comparisons: Comparisons) -> list[Any]:
     return [comparisons] if isinstance(comparisons, Comparison) else list(comparisons)
 
 
-def statements(paper: str) -> Callable[..., Callable[[Check], Check]]:
+def statements(
+    paper: str, setting: AbstractSetting[Any] | None = None
+) -> Callable[..., Callable[[CheckT], CheckT]]:
     """A decorator that makes a claim of the paper out of a check, and one of each version.
 
-    The check itself stays a function, and holds its claims as ``check.claims``.
+    The check itself stays a function, and holds its claims as ``check.claims``. The setting of a
+    paper in the registry need not be given.
     """
 
     def claim(
@@ -101,8 +108,8 @@ def statements(paper: str) -> Callable[..., Callable[[Check], Check]]:
         counterexample: Callable[..., Comparisons] | None = None,
         versions: Sequence[Version] = (),
         **parameters: Any,
-    ) -> Callable[[Check], Check]:
-        def wrap(check: Check) -> Check:
+    ) -> Callable[[CheckT], CheckT]:
+        def wrap(check: CheckT) -> CheckT:
             printed = Claim(
                 f"{paper}/{name}",
                 where,
@@ -113,6 +120,7 @@ def statements(paper: str) -> Callable[..., Callable[[Check], Check]]:
                 None if kind is None else Kind(kind),
                 counterexample,
                 parameters,
+                setting,
             )
             others = [_other(printed, version) for version in versions]
             known = getattr(check, "claims", ())
@@ -138,7 +146,14 @@ def _other(printed: Claim, version: Version) -> Claim:
         None if version.kind is None else Kind(version.kind),
         version.counterexample,
         {**printed.parameters, **version.parameters},
+        printed.setting,
     )
+
+
+def declared_by(value: Any) -> tuple[Claim, ...]:
+    """The claims that a value holds: a check under a decorator, or a paper."""
+    claims = getattr(value, "claims", ())
+    return tuple(c for c in claims if isinstance(c, Claim)) if isinstance(claims, tuple) else ()
 
 
 def claims_of(modules: Iterable[ModuleType]) -> tuple[Claim, ...]:
@@ -147,7 +162,6 @@ def claims_of(modules: Iterable[ModuleType]) -> tuple[Claim, ...]:
         claim.name: claim
         for module in modules
         for value in vars(module).values()
-        for claim in getattr(value, "claims", ())
-        if isinstance(claim, Claim)
+        for claim in declared_by(value)
     }
     return tuple(claims.values())

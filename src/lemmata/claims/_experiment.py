@@ -66,6 +66,7 @@ class Experiment(Generic[EvidenceT]):
         measure: ``measure(experiment, instances, bench)`` gives the evidence; the first line of
             its docstring says what is measured.
         training: how the instances are trained, if they are.
+        paper_training: how they are at the paper's scale, if differently.
         own: the statement is about these very instances, as one about a figure is; then the
             user's data cannot take their place.
         seed, scale: set by the bench.
@@ -74,6 +75,7 @@ class Experiment(Generic[EvidenceT]):
     instances: AbstractInstances
     measure: "Callable[[Experiment[EvidenceT], Sequence[Any], Bench], EvidenceT]"
     training: Any = None
+    paper_training: Any = None
     own: bool = False
     seed: int = 0
     scale: Scale = "quick"
@@ -107,6 +109,8 @@ def _lower(text: str) -> str:
 
 def override(training: Any, options: dict[str, Any]) -> Any:
     """The training with some of its fields changed; an unknown one is an error."""
+    if hasattr(training, "changed"):
+        return training.changed(options)
     known = [f.name for f in fields(training) if f.init]
     for name in options:
         if name not in known:
@@ -138,10 +142,12 @@ class Bench:
     def bind(self, experiment: Experiment[EvidenceT]) -> Experiment[EvidenceT]:
         """The experiment as it runs here: with the user's data, options, seed and scale."""
         bound = replace(experiment, seed=self.seed, scale=self.scale)
+        if self.scale == "paper" and experiment.paper_training is not None:
+            bound = replace(bound, training=experiment.paper_training)
         if self.instances is not None and not experiment.own:
             bound = replace(bound, instances=self._own)
-        if self.options and experiment.training is not None:
-            bound = replace(bound, training=override(experiment.training, self.options))
+        if self.options and bound.training is not None:
+            bound = replace(bound, training=override(bound.training, self.options))
         return bound
 
     def evidence(self, experiment: Experiment[EvidenceT]) -> EvidenceT:

@@ -116,7 +116,7 @@ def _upheld(
     beyond = speaks & ((sign * right > sign * baseline) | ("baseline" not in sides))
     row, column = lowest(gap)
     margin, place = float(gap[row, column]), place_of(at, sides, row, column)
-    silent = np.asarray(~np.any(beyond, axis=1))
+    silent = np.asarray(np.any(speaks, axis=1) & ~np.any(beyond, axis=1))
     if silent.any():
         reason, first = _silence(comparison, at, silent, right[speaks], sign)
         return Judgement(comparison.part, Status.VACUOUS, reason, margin, first, place, case=row)
@@ -132,7 +132,10 @@ def _upheld(
 
 
 def _tightness(at: Frame, sides: dict[str, Grid], gap: Grid, sign: float) -> Tightness:
-    """The factor is a ratio of sides that have one sign; the amount is the least gap."""
+    """The factor is a ratio of sides that have one sign; the amount is the least gap.
+
+    Where the left side is zero every bound of that sign holds, however strong.
+    """
     left, right = sides["left"], sides["right"]
     inside = np.isfinite(gap)
     ratio = np.full(gap.shape, np.inf)
@@ -140,7 +143,7 @@ def _tightness(at: Frame, sides: dict[str, Grid], gap: Grid, sign: float) -> Tig
     grows = sign * np.sign(right) > 0
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         np.copyto(ratio, np.where(grows, left / right, right / left), where=same)
-    mixed = inside & ~same & (right != 0)
+    mixed = inside & ~same & (right != 0) & (left != 0)
     factor = None
     if same.any() and not mixed.any():
         row, column = lowest(ratio)

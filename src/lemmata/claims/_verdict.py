@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from lemmata._errors import InputError, unknown_name
+from lemmata._html import table
+
 
 class Status(StrEnum):
     """The five outcomes, from the most to the least conclusive against a statement."""
@@ -135,6 +138,45 @@ class Verdict:
     kind: Kind | None = None
     support: Support | None = None
     instance: dict[str, Any] | None = None
+
+    def _repr_html_(self) -> str:
+        return Verdicts([self])._repr_html_()
+
+
+class Verdicts(tuple[Verdict, ...]):
+    """Verdicts in order, which show themselves as a table in a notebook."""
+
+    def __getitem__(self, at: Any) -> Any:
+        if not isinstance(at, str):
+            return super().__getitem__(at)
+        for verdict in self:
+            if verdict.claim == at:
+                return verdict
+        raise InputError(unknown_name("verdict", at, [verdict.claim for verdict in self]))
+
+    def having(self, status: Status | str) -> "Verdicts":
+        """Those with a status."""
+        return Verdicts(verdict for verdict in self if verdict.status == Status(status))
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [verdict.status.value, verdict.claim, verdict.statement, worth(verdict), verdict.reason]
+            for verdict in self
+        ]
+        return table(["status", "claim", "statement", "worth", "reason"], rows)
+
+
+def worth(verdict: Verdict) -> str:
+    """What the check could tell, in a few words; for a failure, what sort it is."""
+    if verdict.kind is not None:
+        return verdict.kind.value
+    if verdict.tightness is not None:
+        if verdict.tightness.factor is not None:
+            return f"{verdict.tightness.factor:.4g} times looser than needed"
+        return f"looser by {verdict.tightness.amount:.3g} than needed"
+    if verdict.resolution is not None:
+        return f"resolves {verdict.resolution:.2g}"
+    return ""
 
 
 def combine(judgements: Sequence[Judgement]) -> Judgement:

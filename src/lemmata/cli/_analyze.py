@@ -3,30 +3,45 @@
 import json
 from pathlib import Path
 
+from lemmata._errors import InputError
 from lemmata._files import make_folder, write_whole
-from lemmata.cli._files import setting_of
+from lemmata._verbs import analyze as analyze_data
 from lemmata.cli._terminal import answers, messages, print_json
+from lemmata.papers import find_setting
 from lemmata.report import plain, write_analysis
+
+FORMATS = ("svg", "pdf", "png")
 
 
 def analyze(
-    file: Path, setting: str, embeddings: Path | None, out: Path | None, as_json: bool
+    file: Path,
+    setting: str,
+    embeddings: Path | None,
+    figures: tuple[str, ...],
+    out: Path | None,
+    as_json: bool,
 ) -> None:
     """Analyze, print, and write the report; with ``--json``, only if a place is given."""
-    room = setting_of(setting)
-    answer = plain(room.analyze(room.read(file, embeddings)))
+    for name in figures:
+        if name not in FORMATS:
+            raise InputError(f"--figures takes {', '.join(FORMATS)}; got '{name}'")
+    home = find_setting(setting)
+    analyses = analyze_data(home.read(file, embeddings), home)
+    documents = [plain(analysis.document()) for analysis in analyses]
+    one = documents[0] if len(documents) == 1 else {"instances": documents}
+    document = {"setting": home.key} | one
     if out is None and not as_json:
         out = Path("lemmata-out")
     if out is not None:
-        folder = make_folder(out)
-        text = json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False)
+        folder = make_folder(out / "analyze")
+        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
         write_whole(folder / "analysis.json", f"{text}\n".encode())
-        page = write_analysis(folder, answer, source=file.name, words=room.describe)
+        page = write_analysis(folder, analyses, source=file.name, figures=figures)
         messages().print(f"report: [bold]{page}[/]", highlight=False)
     if as_json:
-        print_json(answer)
+        print_json(document)
         return
     console = answers()
-    for instance in answer.get("instances", [answer]):
-        for item in room.describe(instance):
+    for analysis in analyses:
+        for item in analysis.describe():
             console.print(item)

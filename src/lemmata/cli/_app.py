@@ -2,10 +2,11 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from lemmata._errors import InputError
 from lemmata.cli._terminal import errors_for_people
 
 app = typer.Typer(
@@ -19,26 +20,23 @@ app = typer.Typer(
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if any verdict is 'fails'.")]
 Seed = Annotated[int, typer.Option(min=0, help="Everything random depends on it alone.")]
-Out = Annotated[Path, typer.Option(help="Where results go.")]
-Setting = Annotated[str, typer.Option(help="The paper whose setting to use.")]
+Out = Annotated[Path, typer.Option(help="Where results go: a folder for each command.")]
+MaybeOut = Annotated[Path | None, typer.Option(help="Where results go; nowhere if left out.")]
+Setting = Annotated[str, typer.Option(help="A paper, or FILE.py with a setting of your own.")]
 DataFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="Tokens: .txt, .jsonl or .json; in the selection and context settings plans: .json.",
-    ),
+    Path, typer.Argument(metavar="FILE", help="Token sequences, or plans: what the setting reads.")
 ]
 Embeddings = Annotated[
     Path | None, typer.Option(metavar="FILE", help="One row a token or position: .npy or .json.")
 ]
-Steps = Annotated[int | None, typer.Option(help="Steps of the main stage.")]
-Rate = Annotated[
-    str | None, typer.Option(help="Step size of the main stage: a number, or 'paper' or 'tight'.")
-]
-FirstSteps = Annotated[int | None, typer.Option(help="Steps of the first stage.")]
-FirstRate = Annotated[str | None, typer.Option(help="Step size of the first stage.")]
 
 RESULTS = Path("lemmata-out")
+
+FURTHER = {"ignore_unknown_options": True}
+"""Options of training are those of the setting, which knows them and refuses all others.
+
+The parser leaves them among the arguments, where ``split`` finds them.
+"""
 
 
 class Scale(StrEnum):
@@ -61,17 +59,21 @@ def version(
 
 
 @app.command("list")
-def list_(json: Json = False) -> None:
-    """List papers, figures and claims."""
+def list_(
+    paper: Annotated[str | None, typer.Argument(metavar="[PAPER]", help="One paper only.")] = None,
+    json: Json = False,
+) -> None:
+    """List papers, figures and claims, and the options of each setting."""
     from lemmata.cli._list import list_everything
 
-    list_everything(json)
+    with errors_for_people():
+        list_everything(paper, json)
 
 
 @app.command()
 def reproduce(
     targets: Annotated[
-        list[str] | None, typer.Argument(metavar="TARGET...", help="A paper or a figure.")
+        list[str] | None, typer.Argument(metavar="TARGET...", help="A paper, figure or claim.")
     ] = None,
     scale: Annotated[Scale, typer.Option(help="Seconds, or the paper's own sizes.")] = Scale.quick,
     seed: Seed = 0,
@@ -80,40 +82,43 @@ def reproduce(
     strict: Strict = False,
 ) -> None:
     """Draw figures, check claims and write the report; everything if no TARGET is given."""
-    from lemmata.cli._reproduce import reproduce
-
     with errors_for_people():
-        reproduce(targets or [], scale is Scale.paper, seed, out, json, strict)
+        from lemmata.cli._reproduce import reproduce
+
+        reproduce(targets or [], scale.value, seed, out, json, strict)
 
 
-@app.command()
+@app.command(context_settings=FURTHER)
 def check(
     claims: Annotated[
-        list[str] | None, typer.Argument(metavar="CLAIM...", help="A claim or a paper.")
+        list[str] | None,
+        typer.Argument(metavar="CLAIM...", help="A claim, a paper, FILE.py or FILE.py::NAME."),
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Check on these tokens or plans instead.")
+        Path | None, typer.Option(metavar="FILE", help="Check on this data instead.")
     ] = None,
     embeddings: Embeddings = None,
-    stage1_steps: FirstSteps = None,
-    stage1_lr: FirstRate = None,
-    steps: Steps = None,
-    lr: Rate = None,
+    lr: Annotated[str | None, typer.Option(help="Another step size.")] = None,
+    steps: Annotated[str | None, typer.Option(help="Another number of steps.")] = None,
+    status: Annotated[
+        str | None, typer.Option(help="Show only verdicts of this status: fails, holds, ...")
+    ] = None,
+    latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")] = False,
     seed: Seed = 0,
+    out: MaybeOut = None,
     json: Json = False,
     strict: Strict = False,
 ) -> None:
-    """Check claims and print the verdicts."""
-    from lemmata.cli._check import check
+    """Check claims, ours or your own, and print the verdicts.
 
-    training = {
-        "stage1_steps": stage1_steps,
-        "stage1_rate": _rate(stage1_lr),
-        "steps": steps,
-        "rate": _rate(lr),
-    }
+    Further options change the training of the claims, as far as their setting has them.
+    """
     with errors_for_people():
-        check(claims or [], data, embeddings, training, seed, json, strict)
+        from lemmata.cli._check import CheckRequest, check
+
+        names, flags = split(claims or [], {"--lr": lr, "--steps": steps})
+        request = CheckRequest(names, data, embeddings, status, latex, seed, out, json, strict)
+        check(request, flags)
 
 
 @app.command()
@@ -121,6 +126,9 @@ def analyze(
     file: DataFile,
     setting: Setting = "mechanics",
     embeddings: Embeddings = None,
+    figures: Annotated[
+        str, typer.Option(metavar="svg,pdf", help="Formats in which graphs are saved.")
+    ] = "svg",
     out: Annotated[
         Path | None,
         typer.Option(help="Where the report goes: lemmata-out, or nowhere with --json."),
@@ -128,71 +136,61 @@ def analyze(
     json: Json = False,
 ) -> None:
     """Say what your token sequences, or your plans, mean to one attention layer."""
-    from lemmata.cli._analyze import analyze
-
     with errors_for_people():
-        analyze(file, setting, embeddings, out, json)
+        from lemmata.cli._analyze import analyze
+
+        analyze(file, setting, embeddings, tuple(figures.split(",")), out, json)
 
 
-@app.command()
+@app.command(context_settings=FURTHER)
 def train(
-    file: DataFile,
+    file: Annotated[
+        list[str], typer.Argument(help="Token sequences, or plans: what the setting reads.")
+    ],
     setting: Setting = "mechanics",
-    algorithm: Annotated[
-        str | None,
-        typer.Option(
-            help="ngd (the default), gd; mechanics: block, factored, flow, path; convergence: "
-            "joint; selection: gd (the default), sgd, adam; context: gd (the default), adam."
-        ),
-    ] = None,
-    lr: Rate = None,
-    steps: Steps = None,
-    stage1_lr: FirstRate = None,
-    stage1_steps: FirstSteps = None,
-    loss: Annotated[
-        str | None, typer.Option(help="log, squared, softmax-squared or cross-entropy.")
-    ] = None,
-    head: Annotated[
-        str | None, typer.Option(help="identity, embedding, or a file with the matrix C.")
-    ] = None,
-    epsilon: Annotated[
-        float | None, typer.Option(help="Added to the gradient norm that ngd divides by.")
-    ] = None,
+    algorithm: Annotated[str | None, typer.Option(help="The setting's own if left out.")] = None,
+    lr: Annotated[str | None, typer.Option(help="The step size: a number, or a word.")] = None,
+    steps: Annotated[str | None, typer.Option(help="The number of steps.")] = None,
     record: Annotated[
         str | None, typer.Option(metavar="1,100,...", help="Steps to record; log-spaced if absent.")
-    ] = None,
-    predict: Annotated[
-        list[str] | None,
-        typer.Option(metavar='"A B"', help="Predict the token after this input; repeatable."),
     ] = None,
     embeddings: Embeddings = None,
     out: Out = RESULTS,
     json: Json = False,
 ) -> None:
-    """Train on your token sequences, or as planned, and watch the predicted limit appear."""
-    from lemmata.cli._train import train
+    """Train on your token sequences, or as planned, and watch the predicted limit appear.
 
-    options: dict[str, Any] = {
-        "algorithm": algorithm,
-        "rate": _rate(lr),
-        "steps": steps,
-        "stage1_rate": _rate(stage1_lr),
-        "stage1_steps": stage1_steps,
-        "loss": loss,
-        "head": head,
-        "epsilon": epsilon,
-        "predict": tuple(predict or ()),
-    }
+    Further options are those of the setting: `lemmata list PAPER` shows them.
+    """
     with errors_for_people():
-        train(file, setting, embeddings, options, record, out, json)
+        from lemmata.cli._train import train
+
+        given = {"--algorithm": algorithm, "--lr": lr, "--steps": steps, "--record": record}
+        names, flags = split(file, given)
+        if len(names) != 1:
+            raise InputError(f"train takes one file; got {len(names)}: {' '.join(names)}")
+        train(Path(names[0]), setting, embeddings, flags, out, json)
 
 
-def _rate(text: str | None) -> float | str | None:
-    """A step size as typed: a number, or the name of a choice."""
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return text
+def split(
+    words: list[str], given: dict[str, str | None]
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """Names, and options as pairs of a flag and its value, in the order of typing."""
+    names: list[str] = []
+    flags = [(flag, value) for flag, value in given.items() if value is not None]
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("--"):
+            names.append(word)
+            continue
+        flag, equals, value = word.partition("=")
+        if not equals:
+            if not rest or rest[0].startswith("--"):
+                raise InputError(f"{flag} needs a value")
+            value = rest.pop(0)
+        flags.append((flag, value))
+    return names, flags
 
 
 def main() -> None:

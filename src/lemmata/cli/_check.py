@@ -1,49 +1,111 @@
 """``lemmata check``."""
 
+import json
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from lemmata.claims import Status
-from lemmata.cli._benches import Benches
-from lemmata.cli._files import setting_of
-from lemmata.cli._targets import find_claims
-from lemmata.cli._terminal import answers, print_json, progress_bars
+from lemmata import _verbs
+from lemmata._errors import InputError, unknown_name
+from lemmata._files import make_folder, write_whole
+from lemmata.claims import Claim, Status, Verdict, Verdicts
+from lemmata.cli._options import Flags, read_options
+from lemmata.cli._terminal import answers, messages, print_json, progress
 from lemmata.report import as_json as verdict_as_json
-from lemmata.report import terminal_table
+from lemmata.report import latex_table, plain, terminal_table
 
 
-def check(
-    names: list[str],
-    data: Path | None,
-    embeddings: Path | None,
-    training: dict[str, Any],
-    seed: int,
-    as_json: bool,
-    strict: bool,
-) -> None:
+@dataclass(frozen=True)
+class CheckRequest:
+    """What the user typed."""
+
+    claims: Sequence[str]
+    data: Path | None
+    embeddings: Path | None
+    status: str | None
+    latex: bool
+    seed: int
+    out: Path | None
+    json: bool
+    strict: bool
+
+
+def check(request: CheckRequest, flags: Flags) -> None:
     """Check the claims, on the default experiments or on the user's data."""
-    claims = find_claims(names)
-    options = {name: value for name, value in training.items() if value is not None}
-    with progress_bars() as track:
-        benches = {
-            paper: Benches(
-                seed=seed,
+    if request.status is not None and request.status not in list(Status):
+        raise InputError(unknown_name("status", request.status, [s.value for s in Status]))
+    claims = _verbs.find_claims(request.claims)
+    folder = None if request.out is None else make_folder(request.out)
+    with progress() as track:
+        done = track("claims", len(claims))
+        verdicts = []
+        for group in _by_setting(claims):
+            options = read_options(_verbs.setting_of(group[0]), flags) if flags else {}
+            refuse_idle(group, list(options))
+            judged = _verbs.checker(
+                data=request.data,
+                embeddings=request.embeddings,
+                seed=request.seed,
+                out=folder,
                 track=track,
-                instances=None if data is None else setting_of(paper).read(data, embeddings),
                 options=options,
             )
-            for paper in dict.fromkeys(claim.paper for claim in claims)
-        }
-        verdicts = [benches[claim.paper].check(claim) for claim in claims]
-    if as_json:
-        print_json({"seed": seed, "verdicts": [verdict_as_json(v) for v in verdicts]})
+            for claim in group:
+                verdicts.append(judged(claim))
+                done(1)
+    order = {claim.name: i for i, claim in enumerate(claims)}
+    verdicts = Verdicts(sorted(verdicts, key=lambda verdict: order[verdict.claim]))
+    if folder is not None:
+        write_verdicts(folder / "check", verdicts, request.seed)
+    shown = verdicts if request.status is None else verdicts.having(request.status)
+    if request.json:
+        print_json({"seed": request.seed, "verdicts": [verdict_as_json(v) for v in shown]})
+    elif request.latex:
+        print(latex_table(shown))
     else:
-        answers().print(terminal_table(verdicts))
-    exit_strictly(verdicts, strict)
+        answers().print(terminal_table(shown))
+    exit_strictly(verdicts, request.strict)
 
 
-def exit_strictly(verdicts: list[Any], strict: bool) -> None:
+def _by_setting(claims: Sequence[Claim]) -> list[list[Claim]]:
+    groups: dict[str, list[Claim]] = {}
+    for claim in claims:
+        key = claim.paper if claim.setting is None else claim.setting.key
+        groups.setdefault(key, []).append(claim)
+    return list(groups.values())
+
+
+def refuse_idle(claims: Sequence[Claim], options: Sequence[str]) -> None:
+    """Refuse options before anything runs, if some claim would not notice them."""
+    idle = [claim.name for claim in claims if claim.experiment.training is None]
+    if options and idle:
+        more = f" and {len(idle) - 3} more" if len(idle) > 3 else ""
+        verb = "trains" if len(idle) == 1 else "train"
+        raise InputError(
+            f"{', '.join(idle[:3])}{more} {verb} nothing, so that {', '.join(options)} would have "
+            "no effect; name only claims about training"
+        )
+
+
+def write_verdicts(folder: Path, verdicts: Sequence[Verdict], seed: int) -> None:
+    """The verdicts, and each witness that is an instance as a file that can be read back."""
+    document = {"seed": seed, "verdicts": [verdict_as_json(verdict) for verdict in verdicts]}
+    _write_json(folder / "verdicts.json", document)
+    for verdict in verdicts:
+        if verdict.status is Status.FAILS and verdict.instance is not None:
+            name = verdict.claim.replace("/", "-")
+            path = folder / "witnesses" / f"{name}.json"
+            _write_json(path, plain(verdict.instance))
+            messages().print(f"witness of {verdict.claim}: [bold]{path}[/]", highlight=False)
+
+
+def _write_json(path: Path, document: object) -> None:
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    write_whole(path, f"{text}\n".encode())
+
+
+def exit_strictly(verdicts: Sequence[Verdict], strict: bool) -> None:
     """With ``--strict``, a statement that fails makes the command fail."""
-    if strict and any(verdict.status == Status.FAILS for verdict in verdicts):
+    if strict and any(verdict.status is Status.FAILS for verdict in verdicts):
         sys.exit(1)

@@ -1,41 +1,46 @@
-"""``lemmata list``."""
+"""``lemmata list``: read from the catalogue, so that nothing has to be loaded."""
 
-from lemmata.cli._terminal import answers, print_json
-from lemmata.papers import papers
+import json
+import sys
+from importlib.metadata import entry_points
+from importlib.resources import files
+from typing import Any
+
+from lemmata._errors import InputError, unknown_name
+from lemmata.cli._terminal import print_json
 
 
-def list_everything(as_json: bool) -> None:
-    """Papers, figures and claims with one line each, without running anything."""
+def list_everything(paper: str | None, as_json: bool) -> None:
+    """Papers, figures, claims and options with one line each, without running anything."""
+    known = {entry["key"]: entry for entry in read_catalogue()["papers"]}
+    if paper is not None and paper not in known:
+        raise InputError(unknown_name("paper", paper, known))
+    entries = list(known.values()) if paper is None else [known[paper]]
     if as_json:
-        print_json(
-            {
-                "papers": [
-                    {
-                        "key": paper.key,
-                        "title": paper.title,
-                        "authors": paper.authors,
-                        "year": paper.year,
-                        "figures": [{"name": f.name, "title": f.title} for f in paper.figures],
-                        "claims": [
-                            {"name": c.name, "where": c.where, "statement": c.statement}
-                            for c in paper.claims
-                        ],
-                    }
-                    for paper in papers().values()
-                ]
-            }
-        )
+        print_json({"papers": entries})
         return
-    from rich.table import Table
+    lines = [line for entry in entries for line in _lines(entry)]
+    sys.stdout.write("\n".join(lines) + "\n")
 
-    console = answers()
-    for paper in papers().values():
-        console.print(f"[bold]{paper.key}[/]  {paper.authors} {paper.year}. {paper.title}")
-        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-        table.add_column(no_wrap=True, style="cyan")
-        table.add_column()
-        for figure in paper.figures:
-            table.add_row(figure.name, figure.title)
-        for claim in paper.claims:
-            table.add_row(claim.name, claim.statement)
-        console.print(table, markup=False)
+
+def read_catalogue() -> dict[str, Any]:
+    """The catalogue of this package; papers of other packages are loaded and added."""
+    text = files("lemmata.papers").joinpath("catalogue.json").read_text(encoding="utf-8")
+    catalogue = json.loads(text)
+    if entry_points(group="lemmata.papers"):
+        from lemmata.papers import catalogue_of, papers
+
+        own = {entry["key"] for entry in catalogue["papers"]}
+        others = [paper for key, paper in papers().items() if key not in own]
+        catalogue["papers"] += catalogue_of(others)["papers"]
+    return catalogue
+
+
+def _lines(entry: dict[str, Any]) -> list[str]:
+    """One line a thing, so that it can be searched when piped."""
+    width = max((len(x["name"]) for x in (*entry["figures"], *entry["claims"])), default=0)
+    lines = [f"{entry['key']}  {entry['authors']} {entry['year']}. {entry['title']}"]
+    lines += [f"  {f['name']:<{width}}  {f['title']}" for f in entry["figures"]]
+    lines += [f"  {c['name']:<{width}}  {c['statement']}" for c in entry["claims"]]
+    lines += [f"  train {o['flag']:<{width - 6}}  {o['says']}" for o in entry["options"]]
+    return lines

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+from lemmata import _verbs
+from lemmata._errors import InputError, unknown_name
 from lemmata._files import make_folder
-from lemmata.cli._benches import Benches
+from lemmata.claims import Bench, Claim, Scale, Verdicts
+from lemmata.claims import check as check_claim
 from lemmata.cli._check import exit_strictly
-from lemmata.cli._targets import find_targets
-from lemmata.cli._terminal import answers, messages, print_json, progress_bars
+from lemmata.cli._terminal import answers, messages, print_json, progress
+from lemmata.papers import Figure, papers
 from lemmata.report import (
     FigureEntry,
     as_json,
@@ -15,58 +18,63 @@ from lemmata.report import (
     terminal_table,
     write_report,
 )
+from lemmata.training import Store
 
 
 def reproduce(
-    targets: list[str], paper_scale: bool, seed: int, out: Path, json: bool, strict: bool
+    targets: list[str], scale: Scale, seed: int, out: Path, json: bool, strict: bool
 ) -> None:
     """Draw, check, and write the report."""
     figures, claims = find_targets(targets)
-    folder = make_folder(out)
-    from lemmata.training import Store
-
-    with progress_bars() as track:
-        bench = Benches(
-            seed=seed, paper_scale=paper_scale, store=Store(folder / "runs"), track=track
-        )
+    folder = make_folder(out / "reproduce")
+    with progress() as track:
+        bench = Bench(seed=seed, scale=scale, store=Store(out / "runs"), track=track)
         entries: list[FigureEntry] = []
         drawing_done = track("figures", len(figures))
         for figure in figures:
-            drawing = bench.draw(figure)
+            drawing = figure.draw(bench)
             files = save_drawing(drawing, folder, figure.name)
             entries.append((figure.name, figure.title, drawing, files))
             drawing_done(1)
         checking_done = track("claims", len(claims))
         verdicts = []
         for claim in claims:
-            verdicts.append(bench.check(claim))
+            verdicts.append(check_claim(claim, bench))
             checking_done(1)
-    settings = {
-        "targets": targets or ["everything"],
-        "scale": "paper" if paper_scale else "quick",
-        "seed": seed,
-    }
+    verdicts = Verdicts(verdicts)
+    settings = {"targets": targets or ["everything"], "scale": scale, "seed": seed}
     page = write_report(
         folder, title="Lemmata", figures=entries, verdicts=verdicts, settings=settings
     )
     if json:
-        print_json(
-            {
-                "settings": settings,
-                "verdicts": [as_json(verdict) for verdict in verdicts],
-                "figures": [
-                    {
-                        "name": name,
-                        "title": title,
-                        "numbers": plain(drawing.numbers),
-                        "files": files,
-                    }
-                    for name, title, drawing, files in entries
-                ],
-                "report": str(page),
-            }
-        )
+        shown = [
+            {"name": name, "title": title, "numbers": plain(drawing.numbers), "files": files}
+            for name, title, drawing, files in entries
+        ]
+        answer = {"settings": settings, "verdicts": [as_json(v) for v in verdicts]}
+        print_json(answer | {"figures": shown, "report": str(page)})
     else:
-        answers().print(terminal_table(verdicts))
+        if verdicts:
+            answers().print(terminal_table(verdicts))
+        for name, _, _, files in entries:
+            places = ", ".join(str(folder / file) for file in files.values())
+            messages().print(f"{name}: {places}", highlight=False, markup=False)
         messages().print(f"report: [bold]{page}[/]")
     exit_strictly(verdicts, strict)
+
+
+def find_targets(names: list[str]) -> tuple[list[Figure], list[Claim]]:
+    """The figures and claims to reproduce; a paper means all of its own."""
+    known = {figure.name: figure for paper in papers().values() for figure in paper.figures}
+    figures: dict[str, Figure] = {}
+    claims: dict[str, Claim] = {}
+    for name in names or list(papers()):
+        if name in papers():
+            figures |= {figure.name: figure for figure in papers()[name].figures}
+        if name in known:
+            figures[name] = known[name]
+        elif name.split("/")[0] in papers():
+            claims |= {claim.name: claim for claim in _verbs.find_claims([name])}
+        else:
+            raise InputError(unknown_name("target", name, [*papers(), *known]))
+    return list(figures.values()), list(claims.values())

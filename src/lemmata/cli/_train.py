@@ -1,36 +1,19 @@
 """``lemmata train``."""
 
+import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.table import Table
 
-from lemmata._errors import InputError
-from lemmata._files import make_folder
-from lemmata.cli._files import setting_of
-from lemmata.cli._terminal import answers, print_json, progress_bars
+from lemmata._files import make_folder, write_whole
+from lemmata.cli._options import Flags, read_options
+from lemmata.cli._terminal import answers, messages, print_json, progress
+from lemmata.papers import find_setting
 from lemmata.report import plain
-
-COLUMNS = {
-    "steps": "t",
-    "log_loss": "log loss",
-    "loss": "loss",
-    "norm": "norm",
-    "correlation": "correlation",
-    "one_minus_correlation": "1 - correlation",
-    "cyclic_distance": "distance to W^cyc",
-    "alpha": "alpha",
-    "C": "C",
-    "missed": "attention missed",
-    "cosine_V": "cosine of V",
-    "cosine_W": "cosine of W",
-    "gap": "loss - L*",
-    "guarantee": "at most (18)",
-    "in_domain": "error in domain",
-    "out_of_domain": "out of domain",
-    "moved_Q": "Q moved by",
-}
-"""What a setting may record; it is shown in this order."""
+from lemmata.settings import AbstractSetting, Run
+from lemmata.training import Store
 
 MOST_PROBLEMS = 12
 
@@ -39,67 +22,60 @@ FEW_COLUMNS = 5
 
 
 def train(
-    file: Path,
-    setting: str,
-    embeddings: Path | None,
-    options: dict[str, Any],
-    record: str | None,
-    out: Path,
-    as_json: bool,
+    file: Path, setting: str, embeddings: Path | None, flags: Flags, out: Path, as_json: bool
 ) -> None:
-    """Train and print what was recorded."""
-    room = setting_of(setting)
-    asked = {name: value for name, value in options.items() if value is not None}
-    request = room.TrainingRequest(**asked, record=_steps(record))
-    instances = room.read(file, embeddings)
-    request.validate(instances)
-    from lemmata.training import Store
-
-    store = Store(make_folder(out) / "runs")
-    with progress_bars() as track:
-        answer = plain(room.train(instances, request, store=store, track=track))
+    """Train, print what was recorded, and write it beside the runs."""
+    home = find_setting(setting)
+    options = read_options(home, flags)
+    home.check(options)
+    instances = home.read(file, embeddings)
+    folder = make_folder(out)
+    with progress() as track:
+        run = home.train(instances, options, store=Store(folder / "runs"), track=track)
+    document = plain(run.document())
+    path = folder / "train" / f"{file.stem}.json"
+    write_whole(path, f"{json.dumps(document, ensure_ascii=False, allow_nan=False)}\n".encode())
     if as_json:
-        print_json(answer)
-    else:
-        _show(answer)
+        print_json(document)
+        return
+    _show(home, run)
+    messages().print(f"recorded: [bold]{path}[/]", highlight=False)
 
 
-def _steps(text: str | None) -> tuple[int, ...] | None:
-    if text is None:
-        return None
-    try:
-        return tuple(int(word) for word in text.split(","))
-    except ValueError as error:
-        raise InputError(f"--record takes step numbers like 1,100,900; got '{text}'") from error
-
-
-def _show(answer: dict[str, Any]) -> None:
+def _show(home: AbstractSetting[Any], run: Run) -> None:
     console = answers()
-    console.print(answer["rule"], highlight=False, markup=False)
-    for instance in answer["instances"]:
-        for problem in instance["problems"][:MOST_PROBLEMS]:
-            text = f"{problem['code']}: {problem['message']} ({problem['where']})"
+    console.print(run.rule, highlight=False, markup=False)
+    for i, instance in enumerate(run.instances):
+        if len(run.instances) > 1:
+            console.print(instance.name, style="bold", highlight=False, markup=False)
+        for problem in instance.problems[:MOST_PROBLEMS]:
+            text = f"{problem.code}: {problem.message} ({problem.where})"
             console.print(text, style="yellow", highlight=False, markup=False)
-        if not instance["trained"]:
-            console.print(f"not trained: {instance['reason']}", style="bold red", markup=False)
+        if not run.trained[i]:
+            console.print(f"not trained: {run.reasons[i]}", style="bold red", markup=False)
             continue
-        console.print(_table(instance))
-        if instance.get("diverged") is not None:
-            console.print(instance["reason"], style="bold red", markup=False)
-        for prediction in instance.get("predictions", ()):
-            chance = prediction["probability"]
-            text = f"{prediction['input']} -> {prediction['next']}  (probability {chance:.4f})"
+        console.print(_table(home, run, i))
+        if run.reasons[i] is not None:
+            console.print(run.reasons[i], style="bold red", markup=False)
+        for asked in run.predictions[i] if run.predictions else ():
+            text = f"{asked.input} -> {asked.next}  (probability {asked.probability:.4f})"
             console.print(text, highlight=False, markup=False)
 
 
-def _table(instance: dict[str, Any]) -> Table:
+def _table(home: AbstractSetting[Any], run: Run, i: int) -> Table:
     """One row a record, one column a measurement; then the losses of other tasks, if any."""
-    columns = {
-        title: instance[name] for name, title in COLUMNS.items() if instance.get(name) is not None
+    columns: dict[str, Any] = {"t": run.steps}
+    columns |= {
+        column.title: run.evidence.columns[column.name][i]
+        for column in home.columns
+        if column.title
+        and column.name in run.evidence.columns
+        and not np.isnan(run.evidence.columns[column.name][i]).all()
     }
-    columns |= {f"loss {task}": losses for task, losses in instance.get("tests", {}).items()}
-    digits = 9 if len(columns) <= FEW_COLUMNS else 5
+    extras = run.extras[i] if run.extras else {}
+    columns |= {f"loss {task}": losses for task, losses in extras.get("tests", {}).items()}
+    digits = 9 if len(columns) <= FEW_COLUMNS + 1 else 5
     table = Table(*columns, box=None)
     for row in zip(*columns.values(), strict=True):
-        table.add_row(*("-" if value is None else f"{value:.{digits}g}" for value in row))
+        table.add_row(*("-" if np.isnan(value) else f"{value:.{digits}g}" for value in row))
     return table

@@ -24,3 +24,13 @@ def number(value: float | int | None, digits: int = 4) -> str:
         power = str(int(exponent)).translate(_SUPERSCRIPTS)
         text = f"10{power}" if mantissa == "1" else f"{mantissa}\u00a0×\u00a010{power}"
     return text.replace("-", "−")
+
+
+def percent(share: float | None) -> str:
+    """A share for a person.
+
+    Examples:
+        >>> percent(0.5), percent(1 / 3), percent(1.0)
+        ('50\\xa0%', '33.33\\xa0%', '100\\xa0%')
+    """
+    return "–" if share is None else f"{number(100 * share)}\u00a0%"

@@ -35,6 +35,17 @@ def draw_band(
     axes.plot(steps[keep], rows[:, keep].mean(axis=0), linestyle, color=colour, label=label)
 
 
+def draw_logarithmic(axes: "Axes") -> None:
+    """A logarithmic scale with few and plain numbers, once everything is drawn."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 3) if high > 30 * low else (1, 2, 5)))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+
+
 def draw_tokens(
     axes: "Axes",
     left: float | int,

@@ -14,4 +14,5 @@ from lemmata.margin._program import max_margin as max_margin
 from lemmata.margin._separable import GeneralizedMargin as GeneralizedMargin
 from lemmata.margin._separable import generalized_max_margin as generalized_max_margin
 from lemmata.margin._separable import separable as separable
+from lemmata.margin._subspace import remove as remove
 from lemmata.margin._subspace import span_basis as span_basis

@@ -4,6 +4,7 @@ Nothing here knows a paper.
 """
 
 from lemmata.report._analysis import write_analysis as write_analysis
+from lemmata.report._latex import latex_table as latex_table
 from lemmata.report._plain import as_json as as_json
 from lemmata.report._plain import plain as plain
 from lemmata.report._report import FigureEntry as FigureEntry

@@ -1,23 +1,22 @@
-"""The analysis of a user's sequences as a page, for a person who is new to the theory.
+"""The analysis of a user's data as a page, for a person who is new to the theory.
 
-The page knows an answer by its keys. Only ``vocabulary``, ``queries`` and ``max_margin`` must be
-there; each part that another key feeds is left out without it. An answer without ``queries`` is
-not about sequences, and is told in the words of its setting.
+An analysis of token sequences gives its orders, which are drawn and told. Any other is told in the
+words of its setting.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from lemmata._files import write_whole
-from lemmata.report._html import Markup, element
+from lemmata.drawing import percent
+from lemmata._html import Markup, element
 from lemmata.report._limits import limits, statements
 from lemmata.report._order import Order
 from lemmata.report._orders_page import order_section, orders_table
 from lemmata.report._page import document
 from lemmata.report._pieces import (
     MOST_ROWS,
-    Token,
     chip,
     chips,
     clean,
@@ -25,11 +24,11 @@ from lemmata.report._pieces import (
     facts,
     folded,
     more_line,
-    percent,
     separated,
     table,
 )
 from lemmata.report._words_page import article
+from lemmata.settings import AbstractAnalysis, HasOrders, OrdersView
 
 MOST_INSTANCES = 10
 
@@ -41,20 +40,13 @@ MOST_TOKENS_DRAWN = 2_000
 
 MOST_IN_A_SEQUENCE = 60
 
+LONGEST_NAME = 40
+"""Letters of a token in the name of a file."""
+
 LEGEND = (
     "In the graphs, an arrow points from a winner down to what it beats; an arrow that follows "
     "from others is left out. Red: nothing beats it. Blue box: tied. Grey panel: tokens with the "
     "same place in the order. Grey token: never compared."
-)
-
-INFEASIBLE = (
-    "The embeddings contradict these orders, so attention cannot follow all of them: a winner "
-    "below may have to share. See where the weights go."
-)
-
-UNSUPPORTED = (
-    "No theorem speaks about this data as a whole. These are the orders that its samples define, "
-    "and what attention would learn from samples like these that meet the assumptions."
 )
 
 GLOSSARY = {
@@ -72,95 +64,127 @@ GLOSSARY = {
     "what is there, so it learns nothing from such a sample",
     "realizable": "whether every sample can be answered by selecting the right token",
     "acyclic": "whether no tokens are tied",
-    "W^mm": "the max-margin solution: the direction in which the weights of attention grow. The "
-    "harder they grow, the closer attention comes to selecting one token only",
-    "W^cyc": "the finite part of the weights, which decides among tied tokens",
     "certificate": "numbers that prove a result to anyone who adds them up, without trust in the "
     "program that found it",
 }
 
 
-Words = Callable[[Mapping[str, Any]], Iterable[Any]]
-"""What to say about an answer, line by line, as in a terminal."""
-
-
 def write_analysis(
-    folder: Path, answer: Mapping[str, Any], *, source: str, words: Words | None = None
+    folder: Path,
+    analyses: Sequence[AbstractAnalysis],
+    *,
+    source: str,
+    figures: Sequence[str] = ("svg",),
 ) -> Path:
-    """Write ``index.html``, which loads nothing, and a ``graph-N.svg`` for each graph on it.
+    """Write ``index.html``, which loads nothing, and a file for each graph on it.
 
     Args:
         folder: where they go.
-        answer: an analysis in plain values, or several under ``instances``.
+        analyses: one an instance.
         source: the name of what was analyzed.
-        words: what to say about an answer that is not about sequences.
+        figures: the formats of the graphs, ``svg`` and ``pdf``; a graph is named after its last
+            token, as in ``graph-please.svg``.
 
     Returns:
         The path of the page.
     """
-    answers: Sequence[Mapping[str, Any]] = answer.get("instances", [answer])
-    shown = answers[:MOST_INSTANCES]
-    if words is not None and "queries" not in shown[0]:
-        told = [article(words(one)) for one in shown]
-        hidden = more_line(len(answers) - len(shown), "instances")
+    shown = analyses[:MOST_INSTANCES]
+    views = [analysis.orders_view() for analysis in shown if isinstance(analysis, HasOrders)]
+    hidden = more_line(len(analyses) - len(shown), "instances")
+    if len(views) < len(shown):
         title = f"What to expect from {clean(source, 120)}"
-        return _write(
-            folder, document(title, element("header", element("h1", title)), *told, hidden)
-        )
-    sections = MOST_SECTIONS // max(len(shown), 1)
-    album = _Album(folder)
-    title = f"What attention will learn from {clean(source, 120)}"
-    page = document(
-        title,
-        element(
-            "header",
-            element("h1", title),
-            element("p", f"{len(answers):,} instances") if len(answers) > 1 else None,
-        ),
-        _in_words(shown),
-        *[_instance(a, i, len(answers), sections, album) for i, a in enumerate(shown)],
-        more_line(len(answers) - len(shown), "instances"),
-        _glossary(),
-    )
-    return _write(folder, page)
-
-
-def _write(folder: Path, page: str) -> Path:
+        told = [article(analysis.describe()) for analysis in shown]
+        page = document(title, element("header", element("h1", title)), *told, hidden)
+    else:
+        album = _Album(folder, figures, len(analyses) > 1)
+        title = f"What attention will learn from {clean(source, 120)}"
+        page = _orders_page(title, views, len(analyses), hidden, album)
     write_whole(folder / "index.html", page.encode())
     return folder / "index.html"
 
 
 class _Album:
-    """Draws orders into numbered files, as long as there is room."""
+    """Draws orders into files that are named after their last tokens, as long as there is room."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kinds: Sequence[str], several: bool) -> None:
         self.folder = folder
-        self.drawn = 0
+        self.kinds = kinds
+        self.several = several
         self.room = MOST_TOKENS_DRAWN
+        self.taken: set[str] = set()
 
-    def draw(self, order: Order) -> tuple[str, str] | None:
-        """The name and the content of the file, or None where the order is better told."""
-        if not order.drawable or len(order.tokens) > self.room:
+    def draw(self, instance: int, order: Order) -> tuple[list[str], str] | None:
+        """The names of the files and the SVG, or None where the order is better told."""
+        graph = order.graph
+        size = len(graph.graph.nodes)
+        if not graph.drawable or size > self.room:
             return None
-        self.room -= len(order.tokens)
-        self.drawn += 1
-        name, content = f"graph-{self.drawn}.svg", order.svg()
-        write_whole(self.folder / name, content)
-        return name, content.decode()
+        self.room -= size
+        stem = self._stem(f"{instance}-" if self.several else "", str(graph.query))
+        svg = graph.content("svg")
+        names = [f"{stem}.{kind}" for kind in self.kinds]
+        for name, kind in zip(names, self.kinds, strict=True):
+            write_whole(self.folder / name, svg if kind == "svg" else graph.content(kind))
+        return names, svg.decode()
+
+    def _stem(self, prefix: str, token: str) -> str:
+        """A name that every file system takes, and that no other graph has."""
+        first = stem = f"graph-{prefix}{file_name(token)}"
+        number = 2
+        while stem.casefold() in self.taken:
+            stem = f"{first}-{number}"
+            number += 1
+        self.taken.add(stem.casefold())
+        return stem
 
 
-def _in_words(answers: Sequence[Mapping[str, Any]]) -> Markup:
+def file_name(token: str) -> str:
+    """A token as part of a file's name: letters and digits; a dash for everything else.
+
+    Examples:
+        >>> file_name("please"), file_name("../a b?"), file_name("?")
+        ('please', 'a-b', 'token')
+    """
+    letters = unicodedata.normalize("NFC", token)[:LONGEST_NAME]
+    plain = "".join(letter if letter.isalnum() or letter == "_" else " " for letter in letters)
+    return "-".join(plain.split()) or "token"
+
+
+def _orders_page(
+    title: str, views: Sequence[OrdersView], total: int, hidden: Markup | None, album: _Album
+) -> str:
+    sections = MOST_SECTIONS // max(len(views), 1)
+    words: dict[str, str] = {}
+    for view in views:
+        words |= view.glossary
+    return document(
+        title,
+        element(
+            "header",
+            element("h1", title),
+            element("p", f"{total:,} instances") if total > 1 else None,
+        ),
+        _in_words(views[0]) if views else None,
+        *[_instance(view, i, total, sections, album) for i, view in enumerate(views)],
+        hidden,
+        element(
+            "section",
+            element("h2", "Glossary"),
+            facts((GLOSSARY | words).items()),
+            class_="glossary",
+        ),
+    )
+
+
+def _in_words(view: OrdersView) -> Markup:
     """The theory in three sentences."""
-    winner = "the label"
-    if any("collocation" in answer for answer in answers):
-        winner = "the token that the collocation sends to the label"
     return element(
         "section",
         element("h2", "In plain words"),
         element(
             "p",
             "Given a sequence, attention looks from its last token at all of its tokens and "
-            f"selects some. From each sample it learns that, under this last token, {winner} ",
+            f"selects some. From each sample it learns that, under this last token, {view.winner} ",
             element("strong", "beats"),
             " the other tokens of the sequence.",
         ),
@@ -173,8 +197,7 @@ def _in_words(answers: Sequence[Mapping[str, Any]]) -> Markup:
             "p",
             "Tokens that beat each other, directly or through others, are ",
             element("strong", "tied"),
-            ". They share the attention. The shares do not depend on chance: they are given by "
-            "a matrix W^cyc that the samples determine.",
+            f". {view.ties}",
         ),
         element(
             "p",
@@ -185,50 +208,52 @@ def _in_words(answers: Sequence[Mapping[str, Any]]) -> Markup:
     )
 
 
-def _instance(
-    answer: Mapping[str, Any], index: int, total: int, sections: int, album: _Album
-) -> Markup:
+def _instance(view: OrdersView, index: int, total: int, sections: int, album: _Album) -> Markup:
     """Everything about one dataset."""
-    orders = _busiest(answer["queries"])
-    closer = [order for order in orders[:sections] if order.edges or order.unreachable]
-    places = {order.query: f"data-{index}-order-{i}" for i, order in enumerate(closer, start=1)}
+    orders = _busiest(view)
+    closer = [o for o in orders[:sections] if o.graph.graph.evidence or o.unreachable]
+    places = {o.graph.graph.query: f"data-{index}-order-{i}" for i, o in enumerate(closer, 1)}
     return element(
         "article",
         element("h1", f"Instance {index}") if total > 1 else None,
-        _read(answer),
-        _orders(answer, orders, places),
-        *[order_section(order, places[order.query], album.draw) for order in closer],
-        more_line(len(answer["queries"]) - len(closer), "last tokens"),
-        _predictions(answer["predictions"]) if "predictions" in answer else None,
-        limits(answer),
-        statements(answer),
+        _read(view),
+        _orders(view, orders, places),
+        *[
+            order_section(o, places[o.graph.graph.query], lambda o: album.draw(index, o))
+            for o in closer
+        ],
+        more_line(len(view.queries) - len(closer), "last tokens"),
+        _predictions(view),
+        limits(view),
+        statements(view),
         id=f"data-{index}",
     )
 
 
-def _busiest(queries: Mapping[str, Mapping[str, Any]]) -> list[Order]:
+def _busiest(view: OrdersView) -> list[Order]:
     """The last tokens with the most samples; where these are not counted, with the most edges."""
 
-    def busy(name: str) -> tuple[int, int]:
-        return queries[name].get("samples", 0), len(queries[name]["edges"])
+    def busy(query: int) -> tuple[int, int]:
+        graph = view.graphs.get(query)
+        return view.samples.get(query, 0), 0 if graph is None else len(graph.evidence)
 
-    names = sorted(queries, key=busy, reverse=True)[:MOST_ROWS]
-    return [Order.read(name, queries[name]) for name in names]
+    return [Order.of(view, query) for query in sorted(view.queries, key=busy, reverse=True)][
+        :MOST_ROWS
+    ]
 
 
-def _read(answer: Mapping[str, Any]) -> Markup:
-    """What the data is; any short value of the answer counts."""
-    short = [(name, value) for name, value in answer.items() if isinstance(value, str | int)]
-    words, collocation = answer["vocabulary"], answer.get("collocation", {})
-    pairs = [[chip(token), chip(after)] for token, after in collocation.items()]
+def _read(view: OrdersView) -> Markup:
+    """What the data is."""
+    words = view.vocabulary
+    pairs = [[chip(words[token]), chip(words[after])] for token, after in view.collocation.items()]
     return element(
         "section",
         element("h2", "What was read"),
         facts(
             [
-                *((clean(name).replace("_", " "), _value(value)) for name, value in short),
+                *((clean(name).replace("_", " "), _value(x)) for name, x in view.facts.items()),
                 ("tokens", f"{len(words):,}"),
-                ("last tokens", f"{len(answer['queries']):,}"),
+                ("last tokens", f"{len(view.queries):,}"),
             ]
         ),
         folded("The tokens", element("p", chips(words))),
@@ -247,72 +272,59 @@ def _value(value: str | int) -> str:
     return f"{value:,}" if isinstance(value, int) else clean(value)
 
 
-def _orders(
-    answer: Mapping[str, Any], orders: Sequence[Order], places: Mapping[Token, str]
-) -> Markup:
+def _orders(view: OrdersView, orders: Sequence[Order], places: dict[int, str]) -> Markup:
     """The table of last tokens, and how to read the graphs after it."""
-    infeasible = answer["max_margin"]["status"] == "infeasible"
-    caution = INFEASIBLE if infeasible else None if _supported(answer) else UNSUPPORTED
-    wins = "attention will select" if caution is None else "winner"
+    wins = "winner" if view.caution else "attention will select"
     return element(
         "section",
         element("h2", "What attention will learn"),
-        element("p", _tally(answer["queries"])),
-        element("p", caution, class_="caution") if caution else None,
-        orders_table(orders, len(answer["queries"]), places, wins),
+        element("p", _tally(view)),
+        element("p", view.caution, class_="caution") if view.caution else None,
+        orders_table(orders, len(view.queries), places, wins),
         element("p", LEGEND, class_="note"),
     )
 
 
-def _supported(answer: Mapping[str, Any]) -> bool:
-    """Whether some theorem speaks about this data, or none is listed."""
-    theorems = answer.get("theorems", {})
-    return not theorems or any(state["applies"] for state in theorems.values())
-
-
-def _tally(queries: Mapping[str, Mapping[str, Any]]) -> str:
+def _tally(view: OrdersView) -> str:
     """Under how many last tokens there are ties, and labels out of reach."""
-    tied = sum(any(len(c) > 1 for c in found["components"]) for found in queries.values())
-    lost = sum(bool(found.get("unreachable_labels")) for found in queries.values())
-    total = count(len(queries), "last token")
+    tied = sum(not graph.acyclic for graph in view.graphs.values())
+    lost = sum(bool(labels) for labels in view.unreachable.values())
+    total = count(len(view.queries), "last token")
     ties = f"Under {tied:,} of {total} some tokens are tied." if tied else "No tokens are tied."
     if not lost:
         return ties
     return f"{ties} Under {lost:,} of {total} some label does not occur in its sequence."
 
 
-def _predictions(found: Sequence[Mapping[str, Any]]) -> Markup:
+def _predictions(view: OrdersView) -> Markup | None:
     """What will be selected from each sample."""
+    if view.predictions is None:
+        return None
+    words = view.vocabulary
     rows = [
         [
-            chips(sample["sequence"], MOST_IN_A_SEQUENCE),
-            chip(sample["label"]),
+            chips([words[token] for token in selection.sample.tokens], MOST_IN_A_SEQUENCE),
+            chip(words[selection.sample.label]),
             separated(
                 [
-                    chip(token, percent(share))
-                    for token, share in zip(
-                        sample["selected"], sample["probabilities"], strict=True
-                    )
+                    chip(words[token], percent(float(share)))
+                    for token, share in zip(selection.tokens, selection.shares, strict=True)
                 ],
                 " ",
             ),
-            sample["count"],
-            clean(sample["source"]),
+            selection.sample.count,
+            clean(selection.sample.source),
         ]
-        for sample in found[:MOST_ROWS]
+        for selection in view.predictions[:MOST_ROWS]
     ]
     head = ["sequence", "label", "attention will select", "count", "where"]
     return element(
         "section",
         element("h2", "Sample by sample"),
-        table(head, rows, len(found), "samples")
+        table(head, rows, len(view.predictions), "samples")
         if rows
         else element(
             "p",
             "No sample is spelled out: there are too many, or there is none to learn from.",
         ),
     )
-
-
-def _glossary() -> Markup:
-    return element("section", element("h2", "Glossary"), facts(GLOSSARY.items()), class_="glossary")

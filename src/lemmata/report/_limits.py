@@ -1,96 +1,95 @@
 """Where training goes, and what says so: limits, certificates, theorems, problems."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from lemmata.drawing import number
-from lemmata.report._html import Markup, element, join
+from lemmata.margin import MaxMargin, Pair, Status
+from lemmata._html import Markup, element, join
 from lemmata.report._pieces import MOST_ROWS, chip, clean, count, facts, folded, table
+from lemmata.settings import LimitView, OrdersView, certificate_of
+from lemmata.tokens import Problem, Token
 
 MOST_PROBLEMS = 50
-LONGEST_FRACTION = 60
+LONGEST_FRACTION = 10**30
 
 STATUS = {
-    "solved": "there is one",
-    "zero": "no token strictly beats another, so there is no direction: the weights stay finite",
-    "infeasible": "does not exist: the embeddings contradict the orders",
+    Status.SOLVED: "there is one",
+    Status.ZERO: "no token strictly beats another, so there is no direction: the weights stay "
+    "finite",
+    Status.INFEASIBLE: "does not exist: the embeddings contradict the orders",
 }
 
+Words = Sequence[Token]
 
-def limits(answer: Mapping[str, Any]) -> Markup:
-    """The direction of training, what happens if there is none, and what decides ties."""
-    generalized, correction = answer.get("generalized"), answer.get("cyclic_correction")
-    return element(
-        "section",
-        element("h2", "Where the weights go"),
-        element("h3", "The direction, W^mm"),
-        element("p", _direction(answer["max_margin"]["status"])),
-        _margin(answer["max_margin"]),
-        _generalized(generalized) if generalized else None,
-        _correction(correction) if correction else None,
+
+def limits(view: OrdersView) -> Markup | None:
+    """What training goes to, each with its certificate."""
+    if not view.limits:
+        return None
+    shown = [_limit(limit, view.vocabulary) for limit in view.limits]
+    return element("section", element("h2", "Where the weights go"), *shown)
+
+
+def _limit(limit: LimitView, words: Words) -> Markup:
+    counted = [(title, count(len(pairs), "pair")) for title, pairs in limit.pairs.items()]
+    named = [(name, _fact(value)) for name, value in limit.facts]
+    return join(
+        element("h3", limit.title),
+        *[element("p", text) for text in limit.says],
+        _margin(limit.margin, words) if limit.margin else None,
+        facts([*counted, *named]) if counted or named else None,
         *[
-            join(element("h3", element("code", clean(name))), _margin(found))
-            for name, found in answer.items()
-            if name.startswith("max_margin_")
+            folded(f"The pairs: {title[0].lower()}{title[1:]}", _pairs(pairs, words))
+            for title, pairs in limit.pairs.items()
+            if pairs
         ],
     )
 
 
-def _direction(status: str) -> str:
-    """What the max-margin solution is, and what it does if there is one."""
-    what = (
-        "The smallest weights that put every winner ahead of each token it beats by a margin of "
-        "at least 1."
-    )
-    does = "As training goes on, the weights grow without end and turn into this direction."
-    return f"{what} {does}" if status == "solved" else what
+def _fact(value: float | str | None) -> str | None:
+    if isinstance(value, int):
+        return f"{value:,}"
+    return number(value, 9) if isinstance(value, float) else value
 
 
-def _margin(found: Mapping[str, Any]) -> Markup:
-    exact = found.get("norm_squared_exact")
-    infeasible = found.get("infeasibility")
-    entries = found.get("entries") or []
-    total = found.get("entries_total", len(entries))
+def _margin(margin: MaxMargin, words: Words) -> Markup:
+    infeasible = margin.status is Status.INFEASIBLE
+    exact, entries = margin.norm_squared_exact, margin.entries
+    short = exact is not None and max(exact.numerator, exact.denominator) < LONGEST_FRACTION
+    how = "by a duality gap" if exact is None else "exactly"
     return join(
         facts(
             [
-                ("Status", f"{found['status']}: {STATUS.get(found['status'], '')}"),
-                ("Norm", _number(found["norm"])),
-                (
-                    "Its square, exactly",
-                    exact if exact and len(exact) <= LONGEST_FRACTION else None,
-                ),
-                ("Certified", None if infeasible else found.get("certified")),
-                ("Distance to the true one", _at_most(found.get("error_bound"))),
+                ("Status", f"{margin.status.value}: {STATUS[margin.status]}"),
+                ("Norm", None if margin.norm is None else number(margin.norm, 9)),
+                ("Its square, exactly", str(exact) if short else None),
+                ("Certified", None if infeasible else how),
+                ("Distance to the true one", None if infeasible else _at_most(margin.error_bound)),
             ]
         ),
-        _contradiction(infeasible) if infeasible else None,
-        folded(f"{count(total, 'entry', 'entries')} that are not 0", _entries(entries, total))
+        _contradiction(margin, words) if infeasible else None,
+        folded(f"{count(len(entries), 'entry', 'entries')} that are not 0", _entries(margin, words))
         if entries
         else None,
     )
 
 
-def _number(value: float | None) -> str | None:
-    return None if value is None else number(value, 9)
-
-
-def _at_most(bound: float | None) -> str | None:
-    if bound is None:
-        return None
+def _at_most(bound: float) -> str:
     return "0: the solution is exact" if bound == 0 else f"at most {number(bound)}"
 
 
-def _entries(entries: Sequence[Mapping[str, Any]], total: int) -> Markup:
-    rows = [[chip(e["query"]), chip(e["token"]), clean(e["value"])] for e in entries[:MOST_ROWS]]
-    return table(["last token", "token", "entry"], rows, total, "entries")
+def _entries(margin: MaxMargin, words: Words) -> Markup:
+    few = list(margin.entries.items())[:MOST_ROWS]
+    rows = [[chip(words[query]), chip(words[token]), clean(value)] for (token, query), value in few]
+    return table(["last token", "token", "entry"], rows, len(margin.entries), "entries")
 
 
-def _contradiction(certificate: Sequence[Mapping[str, Any]]) -> Markup:
+def _contradiction(margin: MaxMargin, words: Words) -> Markup:
     """Weights that prove it: anyone can add up the constraints."""
+    certificate = list(certificate_of(margin))
     rows = [
-        [chip(row["query"]), chip(row["winner"]), chip(row["loser"]), clean(row["multiplier"])]
-        for row in certificate[:MOST_PROBLEMS]
+        [chip(words[query]), chip(words[winner]), chip(words[loser]), clean(weight)]
+        for query, winner, loser, weight in certificate[:MOST_PROBLEMS]
     ]
     head = ["last token", "winner", "beats", "weight"]
     return join(
@@ -104,75 +103,31 @@ def _contradiction(certificate: Sequence[Mapping[str, Any]]) -> Markup:
     )
 
 
-def _generalized(found: Mapping[str, Any]) -> Markup:
-    separable, bound = found["separable"], found["bound"]
-    direction = found["direction"]
-    return join(
-        element("h3", "What training does instead"),
-        element(
-            "p",
-            "Some pairs can still be separated for good: the weights grow without end along a "
-            "direction that does so. On the other pairs the samples pull against each other, the "
-            "weights settle, and attention stays shared. The predictions say how.",
-        ),
-        facts(
-            [
-                ("Separated for good", count(len(separable), "pair")),
-                ("Settled at finite weights", count(len(bound), "pair")),
-                ("Norm of the direction", _number(direction["norm"])),
-                ("Norm of the finite part", _number(found["finite_norm"])),
-                ("Gradient left there", _number(found["finite_gradient_norm"])),
-            ]
-        ),
-        folded("The separated pairs", _pairs(separable)) if separable else None,
-        folded("The settled pairs", _pairs(bound)) if bound else None,
-    )
-
-
-def _pairs(pairs: Sequence[Mapping[str, Any]]) -> Markup:
-    rows = [[chip(p["query"]), chip(p["winner"]), chip(p["loser"])] for p in pairs[:MOST_ROWS]]
+def _pairs(pairs: Sequence[Pair], words: Words) -> Markup:
+    rows = [
+        [chip(words[query]), chip(words[winner]), chip(words[loser])]
+        for query, (winner, loser) in pairs[:MOST_ROWS]
+    ]
     return table(["last token", "winner", "beats"], rows, len(pairs), "pairs")
 
 
-def _correction(found: Mapping[str, Any]) -> Markup:
-    return join(
-        element("h3", "What decides ties, W^cyc"),
-        element(
-            "p",
-            "Among tied tokens no direction wins. Their part of the weights settles at a finite "
-            "value, W^cyc, and its softmax gives the shares of the attention. A norm of 0 means "
-            "that all tied tokens get equal shares, or that there are none.",
-        ),
-        facts(
-            [
-                ("Norm", _number(found["norm"])),
-                ("Gradient left there", _number(found["gradient_norm"])),
-                ("Samples with a tie", f"{found['tied_samples']:,}"),
-            ]
-        ),
-    )
-
-
-def statements(answer: Mapping[str, Any]) -> Markup:
+def statements(view: OrdersView) -> Markup:
     """Which theorems speak about this data, and what is in the way of the others."""
-    assumptions = answer.get("assumptions", {})
-    theorems = answer.get("theorems", {})
-    problems = answer.get("problems", [])
-    rows = [
+    theorems = [
         [
             element("code", clean(name)),
-            _badge(state["applies"], "applies", "does not apply"),
-            _reasons(state["broken"], assumptions, problems),
+            _badge(not obstacles, "applies", "does not apply"),
+            _reasons(obstacles, view.assumptions),
         ]
-        for name, state in theorems.items()
+        for name, obstacles in view.theorems.items()
     ]
-    checked = [
+    assumptions = [
         [
             element("code", clean(name)),
-            _badge(state["holds"], "holds", "broken"),
-            ", ".join(map(clean, state["problems"])),
+            _badge(not broken, "holds", "broken"),
+            ", ".join(clean(code) for code in dict.fromkeys(problem.code for problem in broken)),
         ]
-        for name, state in assumptions.items()
+        for name, broken in view.assumptions.items()
     ]
     return element(
         "section",
@@ -182,10 +137,12 @@ def statements(answer: Mapping[str, Any]) -> Markup:
             "A theorem speaks only about data that meets its assumptions. What it asks "
             "of the loss and of the step size is up to the training.",
         ),
-        table(["theorem", "", "why not"], rows, len(rows), "theorems") if rows else None,
+        table(["theorem", "", "why not"], theorems, len(theorems), "theorems")
+        if theorems
+        else None,
         element("h3", "Assumptions"),
-        table(["assumption", "", "problems"], checked, len(checked), "assumptions"),
-        _problems(problems),
+        table(["assumption", "", "problems"], assumptions, len(assumptions), "assumptions"),
+        _problems(view.problems),
     )
 
 
@@ -193,28 +150,24 @@ def _badge(good: bool, yes: str, no: str) -> Markup:
     return element("span", yes if good else no, class_=f"badge {'holds' if good else 'fails'}")
 
 
-def _reasons(
-    broken: Sequence[str],
-    assumptions: Mapping[str, Mapping[str, Any]],
-    problems: Sequence[Mapping[str, Any]],
-) -> Markup:
-    """Each broken assumption with the first problem that breaks it."""
-    first: dict[str, str] = {}
-    for problem in problems:
-        first.setdefault(problem["code"], clean(problem["message"]))
+def _reasons(obstacles: Sequence[str], assumptions: Mapping[str, Sequence[Problem]]) -> Markup:
+    """Each broken assumption with the first problem of each kind that breaks it."""
     reasons = []
-    for name in broken:
-        codes = assumptions.get(name, {}).get("problems", [])
-        words = "; ".join(first[code] for code in codes if code in first)
-        reasons.append(element("div", element("code", clean(name)), f" {words}"))
+    for name in obstacles:
+        first: dict[str, str] = {}
+        for problem in assumptions.get(name, ()):
+            first.setdefault(problem.code, clean(problem.message))
+        reasons.append(
+            element("div", element("code", clean(name)), f" {'; '.join(first.values())}")
+        )
     return join(*reasons)
 
 
-def _problems(problems: Sequence[Mapping[str, Any]]) -> Markup | None:
+def _problems(problems: Sequence[Problem]) -> Markup | None:
     if not problems:
         return element("p", "No problems were found in the data.")
     rows = [
-        [element("code", clean(p["code"])), clean(p["message"]), clean(p["where"])]
+        [element("code", clean(p.code)), clean(p.message), clean(p.where)]
         for p in problems[:MOST_PROBLEMS]
     ]
     listed = table(["problem", "what it is", "where"], rows, len(problems), "problems")

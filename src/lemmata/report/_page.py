@@ -6,9 +6,9 @@ from importlib.resources import files
 from typing import Any
 
 from lemmata import __version__
+from lemmata._html import Markup, element, join
+from lemmata.claims import KIND_MEANING, MEANING, Judgement, Status, Verdict, tally
 from lemmata.drawing import Drawing, number
-from lemmata.old_claims import MEANING, Judgement, Status, Verdict, tally
-from lemmata.report._html import Markup, element, join
 from lemmata.report._values import line, show
 
 Section = tuple[str, str, Drawing, Mapping[str, str], str]
@@ -152,17 +152,19 @@ def _informative(verdict: Verdict) -> tuple[str, str]:
     return "Says something", f"from {start}"
 
 
-def _worth(verdict: Any) -> list[tuple[str, Markup | str]]:
-    """What the check could tell: how tight the bound is, or what would have been noticed."""
+def _worth(verdict: Verdict) -> list[tuple[str, Markup | str]]:
+    """What sort of failure it is, and what the check could tell."""
     facts: list[tuple[str, Markup | str]] = []
-    tightness, resolution = (getattr(verdict, name, None) for name in ("tightness", "resolution"))
-    if tightness is not None:
-        size = "by " + number(tightness.amount)
-        if tightness.factor is not None:
-            size = f"{number(tightness.factor)} times"
-        facts.append(("Could be sharpened", f"{size}; then it fails on {tightness.dataset}"))
-    if resolution is not None:
-        facts.append(("Resolution", number(resolution)))
+    if verdict.kind is not None:
+        facts.append(("Kind", f"{verdict.kind.value}: {KIND_MEANING[verdict.kind]}"))
+    if verdict.tightness is not None:
+        amount, factor = verdict.tightness.amount, verdict.tightness.factor
+        size = f"by {number(amount)}" if factor is None else f"{number(factor)} times"
+        facts.append(
+            ("Could be sharpened", f"{size}; then it fails on {verdict.tightness.dataset}")
+        )
+    if verdict.resolution is not None:
+        facts.append(("Resolution", number(verdict.resolution)))
     return facts
 
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from lemmata.drawing import legible, number
-from lemmata.report._html import Markup, element, join
-
-Token = str | int
+from lemmata.drawing import legible
+from lemmata._html import Markup, element, join
+from lemmata.tokens import Token
 
 LONGEST_TOKEN = 60
 LONGEST_TEXT = 600
@@ -38,16 +37,6 @@ def chips(tokens: Sequence[Token], most: int = MOST_ROWS, separator: str = " ") 
 def separated(pieces: Iterable[Markup], separator: str) -> Markup:
     """Pieces with something between them."""
     return Markup(join(separator).join(pieces))
-
-
-def percent(share: float | None) -> str:
-    """A share for a person.
-
-    Examples:
-        >>> percent(0.5), percent(1 / 3), percent(1.0)
-        ('50\\xa0%', '33.33\\xa0%', '100\\xa0%')
-    """
-    return "–" if share is None else f"{number(100 * share)}\u00a0%"
 
 
 def count(many: int, one: str, several: str | None = None) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Verdict
-from lemmata.old_claims import Verdict as OldVerdict
 
 _AS_IT_IS = frozenset({str, int, bool, type(None)})
 """Most of what a large answer consists of."""
@@ -59,7 +58,7 @@ def _key(key: Any) -> str:
     return str(plain(key))
 
 
-def as_json(verdict: Verdict | OldVerdict) -> dict[str, Any]:
+def as_json(verdict: Verdict) -> dict[str, Any]:
     """A verdict as a JSON object."""
     return {
         "claim": verdict.claim,

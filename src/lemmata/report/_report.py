@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from lemmata._files import write_whole
+from lemmata.claims import Verdict
 from lemmata.drawing import Drawing
-from lemmata.old_claims import Verdict
 from lemmata.report._page import page
 from lemmata.report._plain import as_json, plain
 

@@ -7,7 +7,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from lemmata.old_claims import Status, Verdict
+from lemmata.claims import Status, Verdict, worth
 
 COLOURS = {
     Status.HOLDS: "green",
@@ -25,9 +25,9 @@ def terminal_table(verdicts: Iterable[Verdict]) -> Table:
     """
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("status", no_wrap=True)
-    table.add_column("claim", overflow="fold")
+    table.add_column("claim", no_wrap=True)
     table.add_column("margin", justify="right", no_wrap=True)
-    table.add_column("from t", justify="right", no_wrap=True)
+    table.add_column("worth", overflow="fold")
     table.add_column("reason", overflow="fold")
     for paper, group in groupby(verdicts, key=lambda verdict: verdict.claim.split("/")[0]):
         table.add_section()
@@ -37,7 +37,7 @@ def terminal_table(verdicts: Iterable[Verdict]) -> Table:
                 Text(verdict.status.value, style=COLOURS[verdict.status]),
                 Text(verdict.claim.removeprefix(f"{paper}/")),
                 Text(_short(verdict.margin)),
-                Text(_short(verdict.informative_from)),
+                Text(worth(verdict)),
                 Text(verdict.reason),
             )
     return table

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from lemmata._html import Markup, element, join
 from lemmata.drawing import number
-from lemmata.report._html import Markup, element, join
 from lemmata.report._plain import plain
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from rich.table import Table
 from rich.text import Text
 
-from lemmata.report._html import Markup, element
+from lemmata._html import Markup, element
 from lemmata.report._pieces import clean, table
 
 LOOKS = {"bold red": "caution", "yellow": "caution", "dim": "note"}

@@ -48,7 +48,7 @@ class Evidence(Generic[CaseT]):
     cases: tuple[CaseT, ...]
     steps: Num[np.ndarray, "records"] | None = None
     columns: Mapping[str, Grid] = field(default_factory=dict)
-    skipped: tuple[CaseT, ...] = ()
+    skipped: tuple[Case, ...] = ()
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -70,6 +70,12 @@ class Evidence(Generic[CaseT]):
     def names(self) -> list[str]:
         """The name of each case."""
         return [case.name for case in self.cases]
+
+    @property
+    def records(self) -> Num[np.ndarray, "records"]:
+        """The steps, where something was followed."""
+        assert self.steps is not None, "nothing was followed"
+        return self.steps
 
     def select(self, indices: Sequence[int]) -> "Evidence[CaseT]":
         """The evidence of these cases alone."""

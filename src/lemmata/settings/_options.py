@@ -19,6 +19,7 @@ class Option:
         expects: what it takes, for messages: ``a number``.
         algorithms: the ones that it has an effect on; all of them if empty.
         choices: the words it may be, if there are only some.
+        many: whether it may be given several times.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Option:
     expects: str = "a text"
     algorithms: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
+    many: bool = False
 
     def read(self, text: str) -> Any:
         """The value of what was typed."""
@@ -35,6 +37,11 @@ class Option:
             return self.parse(text)
         except ValueError as error:
             raise InputError(f"{self.flag} takes {self.expects}; got '{text}'") from error
+
+
+def step_numbers(text: str) -> tuple[int, ...]:
+    """A parser of step numbers like 1,100,900."""
+    return tuple(int(word) for word in text.split(","))
 
 
 def number_or(*words: str) -> Callable[[str], float | str]:

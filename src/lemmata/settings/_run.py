@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Num
 
+from lemmata._errors import InputError
+from lemmata._html import table
+from lemmata.drawing import plot_column
 from lemmata.settings._evidence import Evidence, Grid
 
 
@@ -20,7 +23,7 @@ class Prediction:
     attention: Float[np.ndarray, "positions"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """Instances that were trained together.
 
@@ -73,6 +76,66 @@ class Run:
         """The recorded steps."""
         assert self.evidence.steps is not None
         return self.evidence.steps
+
+    def document(self) -> dict[str, Any]:
+        """The run as values that can be written as JSON, one entry an instance."""
+        return {
+            "setting": self.setting,
+            "rule": self.rule,
+            "instances": [self._entry(i) for i in range(len(self.instances))],
+        }
+
+    def _entry(self, i: int) -> dict[str, Any]:
+        instance, trained = self.instances[i], self.trained[i]
+        columns = {
+            name: (grid[i] if grid.shape[1] > 1 or len(self.steps) == 1 else float(grid[i, 0]))
+            if trained
+            else []
+            for name, grid in self.evidence.columns.items()
+        }
+        predictions = self.predictions[i] if self.predictions else ()
+        return {
+            "name": instance.name,
+            "trained": trained,
+            "problems": [vars(problem) for problem in instance.problems],
+            "reason": self.reasons[i],
+            "diverged": self.diverged[i] if self.diverged else None,
+            "steps": self.steps if trained else [],
+            **columns,
+            "predictions": [vars(prediction) for prediction in predictions],
+            **(self.extras[i] if self.extras else {}),
+        }
+
+    def to_pandas(self) -> Any:
+        """A long table as a pandas data frame; needs pandas."""
+        try:
+            import pandas  # pyright: ignore[reportMissingImports]
+        except ImportError as error:
+            raise InputError("to_pandas needs pandas: pip install pandas") from error
+        return pandas.DataFrame(self.rows())
+
+    def _repr_html_(self) -> str:
+        columns = list(self.evidence.columns)
+        rows = [
+            [instance.name, *(f"{grid[i, -1]:.6g}" for grid in self.evidence.columns.values())]
+            for i, instance in enumerate(self.instances)
+        ]
+        caption = f"{self.rule}; the last record of {len(self.steps)}"
+        return table(["instance", *columns], rows, caption)
+
+    def __repr__(self) -> str:
+        last = int(self.steps[-1]) if len(self.steps) else 0
+        return (
+            f"<Run of {len(self.instances)} instances ({self.setting}) to step {last}: "
+            f"{', '.join(self.names)}>"
+        )
+
+    def plot(self, name: str, band: str = "quantiles", log: bool = True) -> Any:
+        """A figure of one column against the steps: every instance, and a band over them.
+
+        ``band`` is ``quantiles`` (5 % to 95 %), ``ci95`` (of the mean) or ``none``.
+        """
+        return plot_column(self.steps, getattr(self, name), name, band=band, log=log)
 
     def rows(self) -> Sequence[dict[str, Any]]:
         """One dictionary an instance and record: a long table."""

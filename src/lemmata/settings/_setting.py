@@ -55,9 +55,11 @@ class AbstractSetting(abc.ABC, Generic[InstanceT]):
         hypotheses: what statements may take for granted, by name.
         columns: what training records, in the order in which it is shown.
         options: what can be said about training; the first choice of ``algorithm`` is the usual.
+        instance_type: the class of its instances.
     """
 
     key: ClassVar[str]
+    instance_type: ClassVar[type] = object
     hypotheses: ClassVar[tuple[Hypothesis, ...]] = ()
     columns: ClassVar[tuple[Column, ...]] = ()
     options: ClassVar[tuple[Option, ...]] = ()

@@ -14,6 +14,7 @@ from lemmata.tokens._embeddings import (
     random_orthonormal_embeddings as random_orthonormal_embeddings,
 )
 from lemmata.tokens._embeddings import read_embeddings as read_embeddings
+from lemmata.tokens._files import read_token_files as read_token_files
 from lemmata.tokens._orders import PartialOrders as PartialOrders
 from lemmata.tokens._orders import Role as Role
 from lemmata.tokens._orders import partial_orders as partial_orders

@@ -8,9 +8,16 @@ from lemmata.tokens._embeddings import read_embeddings
 from lemmata.tokens._readers import Instance, read_instances
 
 
-def read_token_files(file: Path, embeddings: Path | None, *, prefixes: bool) -> list[Instance]:
-    """The instances of a token file; ``prefixes`` as in ``read_instances``."""
+def read_token_files(
+    file: Path, embeddings: Path | None, *, prefixes: bool, log_frequencies: bool = False
+) -> list[Instance]:
+    """The instances of a token file; ``prefixes`` as in ``read_instances``.
+
+    ``log_frequencies`` says whether the setting takes frequencies that no counts can express.
+    """
     instances = read_instances(file, prefixes=prefixes)
+    if not log_frequencies and any(i.log_frequencies is not None for i in instances):
+        raise InputError(f'{file}: this setting takes "counts", not "log_frequencies"')
     if embeddings is None:
         return instances
     matrix = read_embeddings(embeddings)

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from lemmata.tokens._data import TokenData
 
@@ -46,9 +48,6 @@ class PriorityGraph:
     def layers(self) -> list[list[list[int]]]:
         """The components by the length of the longest chain above them."""
         # Imported here because it would double the time that `lemmata list` takes.
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
         if not self.nodes:
             return []
         position = {token: i for i, token in enumerate(self.nodes)}

@@ -1,8 +1,9 @@
 """Token files: text, JSON Lines and JSON, checked once, at the boundary.
 
-Text holds one sentence a line. JSON Lines holds ``{"sequence": [...], "label": ...}`` a line.
-JSON holds ``{"sequences": [...], "labels": [...]}``, optionally with ``embeddings`` and
-``initial_weights``, or ``{"instances": [...]}`` of such objects.
+Text holds one sentence a line. JSON Lines holds ``{"sequence": [...], "label": ...}`` a line,
+optionally with ``count``. JSON holds ``{"sequences": [...], "labels": [...]}``, optionally with
+``counts`` or ``log_frequencies``, ``embeddings``, ``initial_weights`` and a ``name``, or
+``{"instances": [...]}`` of such objects. A key that is not known is an error.
 """
 
 import json
@@ -14,23 +15,41 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from lemmata._errors import InputError
+from lemmata._errors import InputError, unknown_name
 from lemmata.tokens._data import Token, TokenData
 from lemmata.tokens._embeddings import as_matrix
 
 LONGEST_LINE = 1_000_000
 LONGEST_SEQUENCE = 2_000
+LARGEST_COUNT = 10**12
+
+LINE_KEYS = ("sequence", "label", "count")
+KEYS = (
+    "name",
+    "sequences",
+    "labels",
+    "counts",
+    "log_frequencies",
+    "embeddings",
+    "initial_weights",
+)
 
 Row = tuple[list[Token], Token, int, str]
 
 
 @dataclass(frozen=True)
 class Instance:
-    """One dataset to train on, with whatever its file said about embeddings and weights."""
+    """One dataset to train on, with whatever its file said about embeddings and weights.
+
+    ``log_frequencies`` has the logarithm of the share of each sample, where that is too skewed to
+    be written as counts.
+    """
 
     data: TokenData
     embeddings: Float[np.ndarray, "tokens dimension"] | None = None
     initial_weights: Float[np.ndarray, "dimension dimension"] | None = None
+    name: str = ""
+    log_frequencies: Float[np.ndarray, "samples"] | None = None
 
     def check_shapes(self, name: str) -> None:
         """Embeddings have a row a token, and initial weights their dimension."""
@@ -92,7 +111,9 @@ def _read_json_lines(text: str, where: str, prefixes: bool) -> list[Instance]:
             entry = _parse(line, place)
             if not isinstance(entry, dict) or not {"sequence", "label"} <= entry.keys():
                 raise InputError(f'{place}: expected {{"sequence": [...], "label": ...}}')
-            rows.append(_row(entry["sequence"], entry["label"], place, f"line {number}"))
+            _check_keys(entry, LINE_KEYS, place)
+            count = entry.get("count", 1)
+            rows.append(_row(entry["sequence"], entry["label"], count, place, f"line {number}"))
     _check_names(rows, where)
     return [Instance(TokenData.from_samples(rows, _vocabulary(rows, None)))]
 
@@ -103,6 +124,7 @@ def _read_json(text: str, where: str, prefixes: bool) -> list[Instance]:
         raise InputError(f'{where}: expected an object with "sequences" and "labels"')
     if "instances" not in document:
         return [_read_instance(document, where)]
+    _check_keys(document, ("instances",), where)
     entries = document["instances"]
     if not isinstance(entries, list) or not entries:
         raise InputError(f'{where}: "instances" must be a list with at least one object')
@@ -112,6 +134,7 @@ def _read_json(text: str, where: str, prefixes: bool) -> list[Instance]:
 def _read_instance(entry: Any, where: str) -> Instance:
     if not isinstance(entry, dict) or not {"sequences", "labels"} <= entry.keys():
         raise InputError(f'{where}: expected an object with "sequences" and "labels"')
+    _check_keys(entry, KEYS, where)
     sequences, labels = entry["sequences"], entry["labels"]
     if not isinstance(sequences, list) or not isinstance(labels, list) or not sequences:
         raise InputError(f'{where}: "sequences" and "labels" must be lists that are not empty')
@@ -120,9 +143,12 @@ def _read_instance(entry: Any, where: str) -> Instance:
             f"{where}: {len(sequences)} sequences but {len(labels)} labels; "
             "each sequence needs one label"
         )
+    counts = entry.get("counts", [1] * len(sequences))
+    if not isinstance(counts, list) or len(counts) != len(sequences):
+        raise InputError(f'{where}: "counts" must be a list with one number a sequence')
     rows = [
-        _row(sequence, label, f"{where}, sequence {i}", f"sequence {i}")
-        for i, (sequence, label) in enumerate(zip(sequences, labels, strict=True))
+        _row(sequence, label, count, f"{where}, sequence {i}", f"sequence {i}")
+        for i, (sequence, label, count) in enumerate(zip(sequences, labels, counts, strict=True))
     ]
     _check_names(rows, where)
     embeddings = entry.get("embeddings")
@@ -138,10 +164,33 @@ def _read_instance(entry: Any, where: str) -> Instance:
                 f"{where}, initial_weights: expected a square matrix of {dimension} rows, the "
                 f"dimension of the embeddings; got shape {weights.shape}"
             )
-    return Instance(data, embeddings, weights)
+    name = entry.get("name", "")
+    if not isinstance(name, str) or not name.isprintable():
+        raise InputError(f"{where}: name must be a text that can be printed; got {name!r}")
+    return Instance(data, embeddings, weights, name, _log_frequencies(entry, data, where))
 
 
-def _row(sequence: Any, label: Any, place: str, source: str) -> Row:
+def _log_frequencies(
+    entry: dict[str, Any], data: TokenData, where: str
+) -> Float[np.ndarray, "samples"] | None:
+    """One number a sample, in the place of counts; samples that are equal cannot have two."""
+    given = entry.get("log_frequencies")
+    if given is None:
+        return None
+    if "counts" in entry:
+        raise InputError(f'{where}: give "counts" or "log_frequencies", not both')
+    numbers = isinstance(given, list) and all(
+        isinstance(value, int | float) and not isinstance(value, bool) and -np.inf < value < np.inf
+        for value in given
+    )
+    if not numbers or len(given) != len(entry["sequences"]):
+        raise InputError(f'{where}: "log_frequencies" must be a list with one number a sequence')
+    if len(given) != len(data.samples):
+        raise InputError(f'{where}: with "log_frequencies" every sample may stand there only once')
+    return np.array(given, dtype=float)
+
+
+def _row(sequence: Any, label: Any, count: Any, place: str, source: str) -> Row:
     if not isinstance(sequence, list) or not sequence:
         raise InputError(f"{place}: the sequence must be a list of at least one token")
     _check_length(sequence, place)
@@ -150,7 +199,17 @@ def _row(sequence: Any, label: Any, place: str, source: str) -> Row:
             raise InputError(f"{place}: {token!r} is not a token; use strings or integers")
         if isinstance(token, str) and any("\ud800" <= letter <= "\udfff" for letter in token):
             raise InputError(f"{place}: {token!r} holds half of a surrogate pair, which is no text")
-    return list(sequence), label, 1, source
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= LARGEST_COUNT:
+        raise InputError(
+            f"{place}: a count is a whole number from 1 to {LARGEST_COUNT:,}; got {count!r}"
+        )
+    return list(sequence), label, count, source
+
+
+def _check_keys(entry: dict[str, Any], known: tuple[str, ...], place: str) -> None:
+    for key in entry:
+        if key not in known:
+            raise InputError(f"{place}: {unknown_name('key', key, known)}")
 
 
 def _vocabulary(

@@ -1,18 +1,19 @@
 """Algorithms and the run loop: compiled, batched, recorded, resumable."""
 
 from lemmata.training._dynamics import AbstractDynamics as AbstractDynamics
-from lemmata.training._dynamics import AbstractProbe as AbstractProbe
-from lemmata.training._dynamics import AttentionTraining as AttentionTraining
-from lemmata.training._dynamics import CollocationTraining as CollocationTraining
-from lemmata.training._dynamics import JointTraining as JointTraining
+from lemmata.training._dynamics import Measurements as Measurements
 from lemmata.training._dynamics import Rule as Rule
 from lemmata.training._dynamics import TrainingState as TrainingState
+from lemmata.training._dynamics import common_measurements as common_measurements
+from lemmata.training._dynamics import descend as descend
 from lemmata.training._guard import AbstractGuardable as AbstractGuardable
 from lemmata.training._guard import Guarded as Guarded
 from lemmata.training._guard import GuardedState as GuardedState
 from lemmata.training._minimise import Minimum as Minimum
 from lemmata.training._minimise import minimise as minimise
 from lemmata.training._minimise import minimise_logits as minimise_logits
+from lemmata.training._optimizers import OptaxTraining as OptaxTraining
+from lemmata.training._optimizers import OptimizerState as OptimizerState
 from lemmata.training._path import PathPoint as PathPoint
 from lemmata.training._path import gradient_flow as gradient_flow
 from lemmata.training._path import regularization_path as regularization_path

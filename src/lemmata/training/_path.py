@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from scipy.integrate import solve_ivp
 
 from lemmata.training._risk import Design, Entries, Point, Risk
 
@@ -130,7 +131,6 @@ def gradient_flow(
     """dz/dt = -gradient, at the given times; implicit, because the tied block is stiff."""
     if times[-1] == 0:
         return np.tile(start, (len(times), 1))
-    from scipy.integrate import solve_ivp  # a tenth of a second that only the flow needs
 
     def slope(_: float, z: Point) -> Point:
         return -design.T @ risk.gradient(np.exp(risk.log_masses(design @ z)))

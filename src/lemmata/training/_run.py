@@ -114,8 +114,8 @@ def _run_group(
 ) -> tuple[dict[str, np.ndarray], StateT]:
     points = _points(steps)
     keep = np.isin(points, steps)
-    key = fingerprint(_describe(dynamics, steps)) if store else ""
     state = _start(dynamics)
+    key = fingerprint(_describe(dynamics, state, steps, chunk)) if store else ""
     saved = store.load(key) if store else None
     position, series = 0, {}
     if saved is not None:
@@ -180,11 +180,17 @@ def _advance(
     return jax.lax.scan(point, state, gaps)
 
 
-def _describe(dynamics: AbstractDynamics[Any], steps: np.ndarray) -> dict[str, Any]:
-    leaves, structure = jax.tree.flatten(dynamics)
+def _describe(
+    dynamics: AbstractDynamics[StateT], state: StateT, steps: np.ndarray, chunk: int
+) -> dict[str, Any]:
+    """All that the numbers depend on: the lowered programs, the arrays, and what is recorded."""
+    gaps = jax.numpy.zeros(chunk, dtype=np.int64)
     return {
-        "dynamics": str(structure),
-        "leaves": [np.asarray(leaf) for leaf in leaves],
+        "programs": [
+            _start.lower(dynamics).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
+            _advance.lower(dynamics, state, gaps).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
+        ],
+        "arrays": [np.asarray(leaf) for leaf in jax.tree.leaves(dynamics)],
         "steps": steps,
     }
 

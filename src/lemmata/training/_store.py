@@ -1,13 +1,16 @@
-"""Results on disk, each under the hash of the experiment that gave them.
+"""Results on disk, each under the hash of the computation that gave them.
 
-A file appears whole or not at all: it is written beside its place and moved there. The hash
-covers the package's own source, so that a result never outlives the code that made it.
+The hash covers the lowered program, its arrays and the array library's version. So a result never
+outlives the code that made it, be it ours or a user's, while a changed comment recomputes nothing.
+Where a result came from stands beside it. A file appears whole or not at all: it is written beside
+its place and moved there.
 """
 
 import hashlib
 import json
+import os
+import platform
 import zlib
-from functools import cache
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
@@ -21,6 +24,7 @@ from lemmata._files import make_folder, write_whole
 Arrays = dict[str, np.ndarray]
 
 _NAMES = "names of all arrays"
+_ORIGIN = "where they came from"
 
 _DAMAGE = (
     AttributeError,
@@ -36,22 +40,21 @@ _DAMAGE = (
 """What a damaged archive can raise when it is read; such a file counts as absent."""
 
 
-@cache
-def _code() -> str:
-    """A digest of every source file of the package, and of the array library's version."""
-    root = Path(__file__).parent.parent
+def fingerprint(computation: Any) -> str:
+    """The hash of a computation, given as JSON-able values and arrays."""
     digest = hashlib.sha256(version("jax").encode())
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def fingerprint(experiment: Any) -> str:
-    """The hash of an experiment, given as JSON-able values and arrays."""
-    digest = hashlib.sha256(_code().encode())
-    _feed(digest, experiment)
+    _feed(digest, computation)
     return digest.hexdigest()[:32]
+
+
+def provenance() -> dict[str, Any]:
+    """What a result may depend on besides its computation: versions, processor, threads."""
+    return {
+        **{name: version(name) for name in ("lemmata", "jax", "jaxlib", "numpy")},
+        "python": platform.python_version(),
+        "processor": f"{platform.system()} {platform.machine()}",
+        "threads": os.cpu_count(),
+    }
 
 
 def _feed(digest: Any, value: Any) -> None:
@@ -78,9 +81,10 @@ class Store:
         self.folder = make_folder(folder)
 
     def save(self, key: str, arrays: Arrays) -> None:
-        """Replace what is stored under the key."""
+        """Replace what is stored under the key, with its provenance beside it."""
         buffer = BytesIO()
-        named: dict[str, Any] = arrays | {_NAMES: np.array(sorted(arrays))}
+        origin = np.array(json.dumps(provenance()))
+        named: dict[str, Any] = arrays | {_NAMES: np.array(sorted(arrays)), _ORIGIN: origin}
         np.savez(buffer, allow_pickle=False, **named)
         write_whole(self.folder / f"{key}.npz", buffer.getvalue())
 
@@ -94,3 +98,8 @@ class Store:
                 return {str(name): archive[str(name)] for name in archive[_NAMES]}
         except _DAMAGE:
             return None
+
+    def origin(self, key: str) -> dict[str, Any]:
+        """Where what is stored under the key came from."""
+        with np.load(self.folder / f"{key}.npz", allow_pickle=False) as archive:
+            return json.loads(str(archive[_ORIGIN]))

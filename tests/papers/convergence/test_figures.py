@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from lemmata.claims import Bench
 from lemmata.drawing import TEXT_WIDTH
-from lemmata.old_claims import Bench
-from lemmata.papers.convergence.experiments import PAPER_RUN
+from lemmata.papers.convergence.experiments import EXAMPLE_RUN, FASTER_RUN, JOINT_RUN, PAPER_RUN
 from lemmata.papers.convergence.figures import FIGURES, _generalization, _joint
 from lemmata.papers.convergence.setting import (
     Dataset,
@@ -33,9 +33,9 @@ def bench() -> Bench:
     bench = Bench()
     bench._evidence |= {
         PAPER_RUN: paper,
-        _generalization.FASTER_RUN: example,
-        _generalization.EXAMPLE_2: example,
-        _joint.JOINT_RUN: JointRun(tuple(datasets), Joint(), paper.rate_ov, recording),
+        FASTER_RUN: example,
+        EXAMPLE_RUN: example,
+        JOINT_RUN: JointRun(tuple(datasets), Joint(), paper.rate_ov, recording),
     }
     return bench
 

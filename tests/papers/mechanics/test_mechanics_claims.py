@@ -1,49 +1,59 @@
 """Every claim on its default experiment, and on small data whose verdicts are known by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from few_trials import FewTrials
 
-from lemmata.old_claims import Bench, Status, Verdict, check
+from lemmata._errors import InputError
+from lemmata.claims import Bench, Claim, Kind, Status, Verdict, check, judge
 from lemmata.papers import papers
 from lemmata.papers.mechanics import experiments
-from lemmata.tokens import Instance, TokenData
+from lemmata.papers.mechanics.experiments import Followed
+from lemmata.papers.mechanics.setting import Dataset, Training
+from lemmata.settings import Evidence
 
-CLAIMS = {claim.name.removeprefix("mechanics/"): claim for claim in papers()["mechanics"].claims}
+CLAIMS: dict[str, Claim] = {
+    claim.name.removeprefix("mechanics/"): claim for claim in papers()["mechanics"].claims
+}
 
 FALSE = {
-    "definition-1",
-    "lemma-1",
-    "lemma-1/proof",
-    "theorem-1",
-    "theorem-2",
-    "theorem-3",
-    "equation-2",
-    "equation-3",
-    "equation-19",
-    "equation-21",
-    "equation-29",
-    "lemma-6/proof",
-    "theorem-3/last-display",
-    "section-6/pseudo-graph",
+    "definition-1": Kind.MISPRINT,
+    "lemma-1": Kind.HYPOTHESIS,
+    "lemma-1/proof": Kind.CONSTANT,
+    "theorem-1": Kind.HYPOTHESIS,
+    "theorem-2": Kind.HYPOTHESIS,
+    "theorem-3": Kind.HYPOTHESIS,
+    "equation-3": Kind.HYPOTHESIS,
+    "equation-19": Kind.MISPRINT,
+    "equation-21": Kind.CONSTANT,
+    "equation-29": Kind.CONSTANT,
+    "lemma-6/proof": Kind.MISPRINT,
+    "theorem-3/last-display": Kind.CONSTANT,
+    "section-6/pseudo-graph": Kind.CONSTANT,
+    "figure-5": Kind.SUBSTANCE,
+    "figure-5/literal": Kind.MISPRINT,
+    "own/local-limit": Kind.CONSTANT,
 }
-REPORTED = {"figure-3", "figure-4", "figure-5", "figure-5/literal", "figure-6"}
-"""What the paper reports about its experiments; judged with fewer trials here."""
+UNDECIDED = {
+    "equation-2",
+    "equation-34",
+    "theorem-3/repaired",
+    "own/infeasible-direction",
+    "figure-3",
+    "figure-6",
+}
+"""Runs too short for a limit, and means of 24 trials that are too near to what is reported."""
 
 
 @pytest.fixture(scope="module")
-def bench(module_patch: pytest.MonkeyPatch) -> Bench:
-    module_patch.setattr(experiments, "TRIALS", 24)
-    return Bench(seed=0)
+def bench() -> Bench:
+    return FewTrials(seed=0)
 
 
 @pytest.fixture(scope="module")
-def module_patch():
-    with pytest.MonkeyPatch.context() as patch:
-        yield patch
-
-
-@pytest.fixture(scope="module")
-def verdicts(bench: Bench) -> dict[str, Verdict]:
+def verdicts() -> dict[str, Verdict]:
     return {}
 
 
@@ -56,14 +66,12 @@ def judged(bench: Bench, verdicts: dict[str, Verdict], name: str) -> Verdict:
 @pytest.mark.parametrize("name", CLAIMS)
 def test_default_verdicts(bench: Bench, verdicts: dict[str, Verdict], name: str):
     verdict = judged(bench, verdicts, name)
-    if name in REPORTED:
-        assert verdict.status is not Status.INAPPLICABLE
-        return
-    assert verdict.control is Status.FAILS, "the check cannot fail"
-    expected = Status.FAILS if name in FALSE else Status.HOLDS
+    expected = (
+        Status.FAILS if name in FALSE else Status.UNDECIDED if name in UNDECIDED else Status.HOLDS
+    )
     assert verdict.status is expected, verdict.reason
-    if verdict.status is Status.FAILS:
-        assert verdict.witness
+    assert verdict.kind is FALSE.get(name)
+    assert verdict.witness or name == "lemma-7"
 
 
 def test_every_number_has_a_claim():
@@ -77,76 +85,118 @@ def test_every_number_has_a_claim():
         assert f"equation-{number}" in CLAIMS
 
 
+def test_only_what_is_known_to_fail_has_a_kind():
+    assert {name for name, claim in CLAIMS.items() if claim.kind is not None} == set(FALSE)
+
+
 @pytest.mark.parametrize(
-    ("name", "part", "key", "value"),
+    ("name", "part", "cosine"),
     [
-        ("theorem-1", "direction", "cosine", np.sqrt(3) / 2),
-        ("theorem-2", "l(u) = −u", "cosine", 0.5),
-        ("theorem-2", "l(u) = (1 − u)²", "cosine", 2 * np.sqrt(2) / 3),
+        ("theorem-1", "1 − corr", np.sqrt(3) / 2),
+        ("theorem-2", "1 − corr, l(u) = −u", 0.5),
+        ("theorem-2", "1 − corr, l(u) = (1 − u)²", 2 * np.sqrt(2) / 3),
     ],
 )
-def test_paths_of_other_losses_turn_elsewhere(bench, verdicts, name, part, key, value):
+def test_paths_of_other_losses_turn_elsewhere(bench, verdicts, name, part, cosine):
     """The limits follow from the slowest decay: maximise it on the unit sphere by hand."""
     verdict = judged(bench, verdicts, name)
-    witness = next(p.witness for p in verdict.parts if p.part == part)
-    assert witness is not None
-    assert np.ravel(witness[key])[-1] == pytest.approx(value, abs=2e-4)
+    (judgement,) = (p for p in verdict.parts if p.part == part)
+    assert judgement.status is Status.FAILS
+    assert judgement.witness is not None
+    assert 1 - judgement.witness["left"] == pytest.approx(cosine, abs=5e-4)
 
 
 def test_large_steps_alternate(bench, verdicts):
-    """λ = 4/9 on S_cyc, so steps above 4.5 never settle; at 50 the direction is wrong too."""
-    witness = judged(bench, verdicts, "theorem-3").parts[0].witness
-    assert witness is not None
-    assert max(witness["eta = 4"]["distance"]) < 1e-5
-    assert 0.5 < min(witness["eta = 5"]["distance"]) < max(witness["eta = 5"]["distance"]) < 0.9
-    assert witness["eta = 50"]["correlation"] == pytest.approx(np.sqrt(3) / 2, abs=1e-3)
+    """λ = 4/9 on S_cyc, so steps above 4.5 never settle; the direction takes its time."""
+    parts = {p.part: p for p in judged(bench, verdicts, "theorem-3").parts}
+    alternating = parts["(3) with η = 5"]
+    assert alternating.status is Status.FAILS
+    assert alternating.witness is not None
+    assert 0.5 < alternating.witness["left"] < 0.9
+    assert parts["(2) with η = 50"].status is Status.UNDECIDED
 
 
 def test_step_29_fails_by_the_gap_of_the_direction(bench, verdicts):
     """On the path −∇L is parallel to W, so the two sides differ by 1 − corr."""
     witness = judged(bench, verdicts, "equation-29").witness
     assert witness is not None
-    curves = bench.evidence(experiments.PATHS)
-    row = curves.names.index(witness["dataset"])
-    column = int(np.searchsorted(curves.places, witness["t"]))
-    curve = curves.curves[row]
-    dataset = curves.datasets[row]
-    W = curve.weights[column].ravel()
+    paths: Evidence[Followed] = bench.evidence(experiments.PATHS)
+    case = paths.cases[paths.names.index(witness["dataset"])]
+    dataset = case.instance
+    W = case.weights[int(np.searchsorted(paths.records, witness["t"]))].ravel()
     free = W - (W @ dataset.tied_basis.T) @ dataset.tied_basis
     corr = free @ dataset.target.ravel() / np.linalg.norm(free) / dataset.norm
-    assert witness["left"] == pytest.approx(corr - 1, rel=1e-5)
+    assert witness["left"] == pytest.approx(corr, rel=1e-9)
+    assert witness["right"] == pytest.approx(1.0, rel=1e-12)
 
 
-def _instance(sequences: list[str], labels: list[str]) -> Instance:
-    rows = [
-        (list(s), y, 1, f"line {i}") for i, (s, y) in enumerate(zip(sequences, labels, strict=True))
-    ]
-    return Instance(TokenData.from_samples(rows))
+def test_a_wrong_limit_is_noticed(bench: Bench):
+    """Distances that stop short of W^cyc, and a direction two degrees off."""
+    descent: Evidence[Dataset] = bench.evidence(experiments.LONG_DESCENT)
+    paths: Evidence[Followed] = bench.evidence(experiments.PATHS)
+    apart = {"cyclic_distance": descent.cyclic_distance + 0.01}
+    (limit,) = CLAIMS["equation-3"].compare(replace(descent, columns={**descent.columns, **apart}))
+    assert judge(limit, descent).status is Status.FAILS
+    turned = {"one_minus_correlation": paths.one_minus_correlation + 1 - np.cos(np.pi / 90)}
+    limit, _ = CLAIMS["theorem-2"].compare(replace(paths, columns={**paths.columns, **turned}))
+    assert judge(limit, paths).status is Status.FAILS
+
+
+def _dataset(sequences: list[str], labels: list[str]) -> Dataset:
+    return Dataset.from_samples("mine", [list(s) for s in sequences], labels)
 
 
 def test_the_users_data_alone_is_judged():
     """On acyclic data no witness of ours counts, and Theorem 1 holds."""
-    bench = Bench(instances=[_instance(["abc", "bc"], ["a", "b"])])
-    assert check(CLAIMS["theorem-1"], bench).status is Status.HOLDS
+    bench = Bench(instances=[_dataset(["abc", "bc"], ["a", "b"])])
+    verdict = check(CLAIMS["theorem-1"], bench)
+    assert verdict.status is Status.HOLDS
+    assert verdict.experiment.startswith("your data: mine; ")
     assert check(CLAIMS["figure-3"], bench).status is Status.INAPPLICABLE
 
 
 def test_broken_assumptions_are_named():
-    cyclic = Bench(instances=[_instance(["abc", "bac"], ["a", "b"])])
+    cyclic = Bench(instances=[_dataset(["abc", "bac"], ["a", "b"])])
     verdict = check(CLAIMS["theorem-1"], cyclic)
     assert verdict.status is Status.INAPPLICABLE
     assert "Definition 2" in verdict.reason
-    unrealizable = Bench(instances=[_instance(["ab"], ["c"])])
+    unrealizable = Bench(instances=[_dataset(["ab"], ["c"])])
     verdict = check(CLAIMS["theorem-3"], unrealizable)
     assert verdict.status is Status.INAPPLICABLE
     assert "Assumption 2" in verdict.reason
 
 
 def test_large_vocabularies_are_refused_in_words():
-    from lemmata._errors import InputError
-
     words = [f"w{i}" for i in range(300)]
-    rows = [([word, "q"], word, 1, "line") for word in words]
-    bench = Bench(instances=[Instance(TokenData.from_samples(rows))])
+    large = Dataset.from_samples("large", [[word, "q"] for word in words], words)
     with pytest.raises(InputError, match="at most 200"):
+        check(CLAIMS["lemma-2"], Bench(instances=[large]))
+
+
+def test_options_change_the_training_and_what_is_said_of_it():
+    mine = _dataset(["abc", "bc"], ["a", "b"])
+    bench = Bench(instances=[mine], options={"steps": 30, "rate": 0.5})
+    evidence: Evidence[Dataset] = bench.evidence(experiments.DESCENT)
+    assert evidence.records[-1] == 30
+    assert evidence.rate.tolist() == [[0.5]]
+    assert "30 steps of 0.5" in check(CLAIMS["lemma-5"], bench).experiment
+    with pytest.raises(InputError, match="trains nothing"):
         check(CLAIMS["lemma-2"], bench)
+
+
+def test_experiments_say_what_they_run():
+    long = experiments.LONG_DESCENT
+    assert "6 random cyclic datasets (K = 6, d = 8, n = 6, T = 4) with W^cyc != 0" in long.says
+    assert "gradient descent, 100,000 steps of 1/L (the tight constant)" in long.says
+    assert "1,000,000 steps" in Bench(scale="paper").bind(long).says
+    few = replace(long, training=Training(steps=7))
+    assert "normalized gradient descent, 7 steps of 0.01 on the log loss" in few.says
+
+
+def test_instances_depend_on_the_seed_alone():
+    for source in (experiments.SAMPLE.instances, experiments.INFEASIBLE.instances):
+        first, again, other = (source.draw(seed, "quick") for seed in (5, 5, 6))
+        assert [d.data for d in first] == [d.data for d in again]
+        assert [d.data for d in first] != [d.data for d in other]
+    assert all(not d.feasible for d in experiments.INFEASIBLE.instances.draw(0, "quick"))
+    assert all(d.correction.norm > 1e-6 for d in experiments.ORBIT.instances.draw(0, "quick"))

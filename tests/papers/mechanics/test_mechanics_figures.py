@@ -3,16 +3,20 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
+from few_trials import FewTrials
 from oracles.recorded import FACTS
 
+from lemmata.claims import Bench, Experiment
 from lemmata.drawing import COLUMN_WIDTH, TEXT_WIDTH, Drawing
-from lemmata.old_claims import Bench
 from lemmata.papers.mechanics import experiments
 from lemmata.papers.mechanics.figures import FIGURES, _acyclic
+from lemmata.papers.mechanics.setting import TrainingRun
 from lemmata.report import plain
 
 TRIALS = 6
@@ -28,16 +32,22 @@ REPORTED = {
 """What the captions quote of the paper, or say about every run."""
 
 
+@dataclass
+class FigureBench(FewTrials):
+    """Fewer trials; the run of Figure 6 stands in for another loss of Figure 5."""
+
+    def bind(self, experiment: Experiment[Any]) -> Experiment[Any]:
+        bound = super().bind(experiment)
+        if experiment is experiments.LITERAL_SQUARED_RUN:
+            return super().bind(experiments.CROSS_ENTROPY_RUN)
+        if experiment is _acyclic.LONG_RUN:
+            return replace(bound, training=replace(bound.training, steps=8_000))
+        return bound
+
+
 @pytest.fixture(scope="module")
-def bench() -> Iterator[Bench]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(experiments, "TRIALS", TRIALS)
-        patch.setattr(_acyclic, "LONG", 8_000)
-        bench = Bench()
-        # The run of Figure 6 stands in for another loss of Figure 5, so that less is compiled.
-        literal = experiments.LITERAL_SQUARED_RUN
-        bench._evidence[literal] = bench.evidence(experiments.CROSS_ENTROPY_RUN)
-        yield bench
+def bench() -> Bench:
+    return FigureBench(trials=TRIALS)
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +106,7 @@ def test_correlations_are_cosines_of_the_final_weights(
         (experiments.ACYCLIC_RUN, drawings["mechanics/3"].numbers["correlation at the end"][0]),
         (experiments.CYCLIC_RUN, drawings["mechanics/4"].numbers["at the end"][0]),
     ):
-        run = bench.evidence(experiment).run
-        assert run is not None
+        run = trained_again(bench, experiment)
         assert len(run.datasets) == TRIALS
         found = [_cosine(run.weights(i), d.target) for i, d in enumerate(run.datasets)]
         _agree(row, found, 1e-12)
@@ -106,8 +115,7 @@ def test_correlations_are_cosines_of_the_final_weights(
 def test_distances_are_those_of_projected_weights(
     bench: Bench, drawings: dict[str, Drawing]
 ) -> None:
-    run = bench.evidence(experiments.CYCLIC_RUN).run
-    assert run is not None
+    run = trained_again(bench, experiments.CYCLIC_RUN)
     found = []
     for i, d in enumerate(run.datasets):
         rows = [
@@ -130,8 +138,7 @@ def test_the_start_outside_the_span_explains_part_of_the_gap(
     bench: Bench, drawings: dict[str, Drawing]
 ) -> None:
     """No gradient moves it: it is the same at the end, where it costs half its squared sine."""
-    run = bench.evidence(experiments.ACYCLIC_RUN).run
-    assert run is not None
+    run = trained_again(bench, experiments.ACYCLIC_RUN)
     lost = []
     for i, d in enumerate(run.datasets):
         rows = np.array([np.outer(d.E[a] - d.E[b], d.E[q]).ravel() for q, (a, b) in d.pairs])
@@ -163,10 +170,11 @@ def test_local_numbers_follow_from_the_final_weights(
     ):
         local = bench.evidence(experiment)
         sizes, hits, several = [], 0, []
-        for i, d in enumerate(local.run.datasets):
-            here = []
-            for sample in d.data.samples:
-                attention = local.run.attention(i, sample.tokens)
+        for case in local:
+            here, E = [], case.instance.E
+            for sample in case.instance.data.samples:
+                logits = E[list(sample.tokens)] @ case.weights[-1] @ E[sample.query]
+                attention = np.exp(logits) / np.exp(logits).sum()
                 chosen = {t for t, a in zip(sample.tokens, attention, strict=True) if a > 0.01}
                 here.append(len(chosen))
                 hits += sample.label in chosen
@@ -180,17 +188,23 @@ def test_local_numbers_follow_from_the_final_weights(
         for row, targets in zip(
             numbers["correlation at the end"],
             (
-                [d.target for d in local.run.datasets],
-                [p.margin.weights for p in local.pseudo[0]],
-                [p.margin.weights for p in local.pseudo[1]],
+                [case.instance.target for case in local],
+                [case.pseudo["authors"].margin.weights for case in local],
+                [case.pseudo["selected"].margin.weights for case in local],
             ),
             strict=True,
         ):
-            _agree(row, [_cosine(local.run.weights(i), W) for i, W in enumerate(targets)], 1e-12)
-        small = np.exp(local.run["log_gradient_norm"][:, -1]) < 1e-15
+            pairs = zip(local, targets, strict=True)
+            _agree(row, [_cosine(case.weights[-1], W) for case, W in pairs], 1e-12)
+        small = np.exp(local.log_gradient_norm[:, -1]) < 1e-15
         assert numbers["trials with |gradient| below 1e-15"] == small.sum()
         own = numbers["distance at the end"][1]
-        assert own["exactly 0"] == sum(not p.reduced.samples for p in local.pseudo[0])
+        assert own["exactly 0"] == sum(not case.pseudo["authors"].reduced.samples for case in local)
+
+
+def trained_again(bench: Bench, experiment: Experiment[Any]) -> TrainingRun:
+    """The run behind a figure, with its weights."""
+    return experiment.training.run(bench.evidence(experiment).cases)
 
 
 def _cosine(one: np.ndarray, other: np.ndarray) -> float:

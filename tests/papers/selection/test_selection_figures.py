@@ -6,14 +6,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles.online import SIZES, made_up_followed, made_up_pairs
+from oracles.online import SIZES, made_up_followed, made_up_pairs, made_up_plan
 
+from lemmata.claims import Bench
 from lemmata.drawing import COLUMN_WIDTH, TEXT_WIDTH, Drawing
-from lemmata.old_claims import Bench, Cases
-from lemmata.papers.selection.experiments import ensembles, heat_maps, runs
-from lemmata.papers.selection.experiments.ensembles import Rivals, Switched
+from lemmata.papers.selection.experiments import (
+    ensembles,
+    heat_maps,
+    mean_fields,
+    runs,
+    switched_encodings,
+)
+from lemmata.papers.selection.experiments.ensembles import Rivals
 from lemmata.papers.selection.experiments.heat_maps import HeatMap
+from lemmata.papers.selection.experiments.switched_encodings import Switched
+from lemmata.papers.selection.setting import Plan, Task, Training
 from lemmata.report import plain
+from lemmata.settings import Evidence
 
 MODULES = {
     "1": "_loss",
@@ -37,20 +46,18 @@ SAID = {
 }
 
 
-def _switched(pairs: Cases[Any]) -> Cases[Switched]:
+def _switched(pairs: Evidence[Any]) -> Evidence[Switched]:
     longer = dict.fromkeys(SIZES.lengths, (0.2, 0.01))
     trained, untrained = dict.fromkeys(SIZES.lengths, 0.01), dict.fromkeys(SIZES.lengths, 0.4)
-    return Cases(
+    return Evidence(
         tuple(
-            Switched(pair.name, 0.005, 0.15, 0.006, longer, trained, untrained, 0.75)
+            Switched(pair.plan, 0.005, 0.15, 0.006, longer, trained, untrained, 0.75)
             for pair in pairs
         )
     )
 
 
 def _heat_map(query: str, moments: tuple[int, ...]) -> HeatMap:
-    from lemmata.papers.selection.setting import Task, Training
-
     draw, d, d_e, last = np.random.default_rng(0), 3, 5, moments[-1]
     fade = 1 - 0.95 * np.array(moments) / last
     V, W = (
@@ -67,7 +74,7 @@ def _heat_map(query: str, moments: tuple[int, ...]) -> HeatMap:
         later_rate=0.1,
         x_query=query,
     )
-    return HeatMap(query, how, moments, V, W)
+    return HeatMap(made_up_plan(query), how, moments, V, W)
 
 
 @pytest.fixture(scope="module")
@@ -75,15 +82,16 @@ def bench() -> Bench:
     bench = Bench()
     pairs = made_up_pairs()
     inner = np.array([1.02, 0.1])
-    bench._evidence |= {
+    eight = Plan("q = 8", Task(200, 8, 5), 1.0, 1e-3, d_e=170)
+    made_up = {
         runs.SGD: pairs,
         runs.ADAM: made_up_pairs(adam=True),
         runs.SGD_RANDOM: made_up_pairs(spread=True),
         runs.ADAM_RANDOM: made_up_pairs(adam=True, spread=True),
-        runs.MEAN_FIELD: made_up_followed(pairs),
-        ensembles.SWITCHED: _switched(pairs),
-        ensembles.RIVALS: Cases((Rivals("q = 8", 8, 5, 10_000, 8, {"y": [1]}, inner),)),
-        heat_maps.HEAT_MAPS: Cases(
+        mean_fields.MEAN_FIELD: made_up_followed(pairs),
+        switched_encodings.SWITCHED: _switched(pairs),
+        ensembles.RIVALS: Evidence((Rivals(eight, 10_000, 8, {"y": [1]}, inner),)),
+        heat_maps.HEAT_MAPS: Evidence(
             (
                 _heat_map("zero", (0, 40)),
                 _heat_map("fixed", (0, 40)),
@@ -91,6 +99,7 @@ def bench() -> Bench:
             )
         ),
     }
+    bench._evidence |= {bench.bind(experiment): found for experiment, found in made_up.items()}
     return bench
 
 
@@ -151,7 +160,7 @@ def test_the_line_of_figure_1_is_that_of_least_squares(
 ) -> None:
     """The made-up loss is z / (1 + t/10) up to a factor, so that its inverse is a line."""
     fit = drawings["1"].numbers["fit of 1/L"]
-    factors = [one.run["loss"][-1] * 101 / 0.75 for one in bench.evidence(runs.MEAN_FIELD)]
+    factors = [one.run["loss"][-1] * 101 / 0.75 for one in bench.evidence(mean_fields.MEAN_FIELD)]
     assert fit["slope"] == pytest.approx(np.mean([1 / (7.5 * f) for f in factors]))
     assert fit["R^2"] == pytest.approx(1)
     # The first record below a twentieth of z: 1 + t/10 >= 20 times the factor.

@@ -1,6 +1,5 @@
 """Claims about the experiments: on made-up runs whose verdicts are known, and on real ones."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,18 +13,37 @@ from oracles.online import (
     made_up_followed,
     made_up_mean_field,
     made_up_pairs,
+    made_up_plan,
     stuck,
     swapped,
 )
 from oracles.sparse_selection import FACTS, subset_vector
 
-from lemmata.old_claims import Bench, Cases, Claim, Status, check, claims_of
+from lemmata.claims import Bench, Claim, Status, check, claims_of
 from lemmata.papers.selection.claims import findings, observations
 from lemmata.papers.selection.claims import heat_maps as heat_map_claims
-from lemmata.papers.selection.experiments import ensembles, heat_maps, runs
-from lemmata.papers.selection.experiments.ensembles import Rivals, Switched
+from lemmata.papers.selection.experiments import (
+    endings,
+    ensembles,
+    heat_maps,
+    mean_fields,
+    runs,
+    switched_encodings,
+)
+from lemmata.papers.selection.experiments.ensembles import Rivals
 from lemmata.papers.selection.experiments.heat_maps import HeatMap
-from lemmata.papers.selection.experiments.runs import Forecast, Starts
+from lemmata.papers.selection.experiments.mean_fields import Forecast
+from lemmata.papers.selection.experiments.plans import Plans
+from lemmata.papers.selection.experiments.runs import Starts
+from lemmata.papers.selection.experiments.switched_encodings import Switched
+from lemmata.papers.selection.setting import (
+    Plan,
+    Task,
+    Training,
+    near_orthogonal,
+    near_orthogonal_family,
+)
+from lemmata.settings import Evidence
 
 CLAIMS: dict[str, Claim] = {
     claim.name.removeprefix("selection/"): claim
@@ -35,26 +53,33 @@ CLAIMS: dict[str, Claim] = {
 HOLDS, FAILS, UNDECIDED = Status.HOLDS, Status.FAILS, Status.UNDECIDED
 
 
-def judge(name: str, evidence: Any, **others: Any) -> tuple[Status, Status | None]:
-    """The verdict on given evidence, and that of the negative control."""
-    bench = Bench()
-    bench._evidence[CLAIMS[name].experiment] = evidence
-    bench._evidence[ensembles.RIVALS] = Cases((others.get("rivals", _rivals(0)),))
+def judge(name: str, evidence: Any, **others: Any) -> Status:
+    """The verdict on given evidence."""
+    rivals = Evidence((others.get("rivals", _rivals(0)),))
+    bench = _bench({CLAIMS[name].experiment: evidence, ensembles.RIVALS: rivals})
     verdict = check(CLAIMS[name], bench)
     if verdict.status is FAILS:
         assert verdict.witness
-    return verdict.status, verdict.control
+    return verdict.status
 
 
-def _rivals(found: int) -> Rivals:
-    inner = np.array([1.05, *np.zeros(10)]) if found else None
-    return Rivals("q = 8", 8, 5, 10_000, found, {"y": [0]} if found else None, inner)
+def _bench(made_up: dict[Any, Any]) -> Bench:
+    """A bench on which these experiments have been run."""
+    bench = Bench()
+    bench._evidence |= {bench.bind(experiment): found for experiment, found in made_up.items()}
+    return bench
 
 
-def _starts(law: Any = as_reported, *, adam: bool = False) -> Cases[Starts]:
+def _rivals(count: int) -> Rivals:
+    inner = np.array([1.05, *np.zeros(10)]) if count else None
+    plan = Plan("q = 8", Task(200, 8, 5), 1.0, 1e-3, d_e=170)
+    return Rivals(plan, 10_000, count, {"y": [0]} if count else None, inner)
+
+
+def _starts(law: Any = as_reported, *, adam: bool = False) -> Evidence[Starts]:
     zero = made_up_pairs(adam=adam)
     random = made_up_pairs(law, adam=adam, spread=True)
-    return Cases(tuple(Starts(a.name, a, b) for a, b in zip(zero, random, strict=True)))
+    return Evidence(tuple(Starts(a.name, a, b) for a, b in zip(zero, random, strict=True)))
 
 
 def twice_as_bad(arm: str, T: int, q: int, x: np.ndarray) -> np.ndarray:
@@ -103,33 +128,25 @@ def flat_in_q(arm: str, T: int, q: int, x: np.ndarray) -> np.ndarray:
     ],
 )
 def test_made_up_runs_are_judged_by_what_they_are(name, evidence, expected):
-    status, control = judge(name, evidence)
-    assert status is expected
-    if expected is HOLDS:
-        assert control is FAILS, "the check cannot fail"
+    assert judge(name, evidence) is expected
 
 
 def test_a_run_that_diverged_is_set_aside():
     good, bad = made_up_pairs(), made_up_pairs(diverged=17)
     for arm in ("stochastic", "fixed"):
         pairs = [
-            replace(one, **{arm: other.run(arm)}) for one, other in zip(good, bad, strict=True)
+            replace(whole, **{arm: broken.run(arm)})
+            for whole, broken in zip(good, bad, strict=True)
         ]
-        verdict = check(CLAIMS["figure-2"], _bench(runs.SGD, Cases(tuple(pairs))))
+        verdict = check(CLAIMS["figure-2"], _bench({runs.SGD: Evidence(tuple(pairs))}))
         assert verdict.status is Status.INAPPLICABLE
         assert f"blew up at step 17 (seed 0, {arm} encodings)" in verdict.reason
 
 
-def _bench(experiment: Any, evidence: Any) -> Bench:
-    bench = Bench()
-    bench._evidence[experiment] = evidence
-    return bench
-
-
-def _switched(share: float, error: float, **other: float) -> Cases[Switched]:
+def _switched(share: float, error: float, **other: float) -> Evidence[Switched]:
     found = {"own": 0.01, "fresh": 0.2, "stochastic": 0.01, "trained": 0.02} | other
-    one = Switched(
-        "seed 0",
+    first = Switched(
+        made_up_plan("seed 0"),
         found["own"],
         found["fresh"],
         found["stochastic"],
@@ -138,10 +155,13 @@ def _switched(share: float, error: float, **other: float) -> Cases[Switched]:
         {30: 0.4},
         0.75,
     )
-    other_seed = replace(
-        one, name="seed 1", own=1.01 * one.own, trained={30: 1.01 * one.trained[30]}
+    second = replace(
+        first,
+        plan=made_up_plan("seed 1"),
+        own=1.01 * first.own,
+        trained={30: 1.01 * first.trained[30]},
     )
-    return Cases((one, other_seed))
+    return Evidence((first, second))
 
 
 @pytest.mark.parametrize(
@@ -160,16 +180,13 @@ def _switched(share: float, error: float, **other: float) -> Cases[Switched]:
     ],
 )
 def test_ends_are_judged_run_by_run(name, evidence, expected):
-    status, control = judge(name, evidence)
-    assert status is expected
-    if expected is HOLDS:
-        assert control is FAILS
+    assert judge(name, evidence) is expected
 
 
 def test_the_limit_at_unseen_sizes_is_refuted_by_a_rival():
     pairs = made_up_pairs()
-    assert judge("figure-4/subsets", pairs) == (HOLDS, FAILS)
-    assert judge("figure-4/subsets", pairs, rivals=_rivals(3)) == (FAILS, FAILS)
+    assert judge("figure-4/subsets", pairs) is HOLDS
+    assert judge("figure-4/subsets", pairs, rivals=_rivals(3)) is FAILS
 
 
 def test_convergence_after_10000_steps_means_that_nothing_more_happens():
@@ -179,21 +196,19 @@ def test_convergence_after_10000_steps_means_that_nothing_more_happens():
     for losses, expected in ((early, HOLDS), (early[[0, 1, 1, 3]], FAILS)):
         found = replace(curve, losses={(T, 3): losses for T in (200, *runs.PAPER.lengths)})
         lengths = replace(how, tests=tuple((T, 3) for T in runs.PAPER.lengths))
-        forecast = Cases((Forecast("made up", lengths, found),))
-        assert judge("figure-2/converges-10k", forecast) == (expected, FAILS)
+        forecast = Evidence((Forecast(made_up_plan("made up"), lengths, found),))
+        assert judge("figure-2/converges-10k", forecast) is expected
 
 
-def _heat_map(left: float, name: str = "random") -> Cases[HeatMap]:
+def _heat_map(left: float, name: str = "random") -> Evidence[HeatMap]:
     """Gaussian weights that die out but for the identities, with this much left at the end."""
-    from lemmata.papers.selection.setting import Task, Training
-
     draw, d, d_e = np.random.default_rng(0), 3, 5
     first = draw.standard_normal((d, d + d_e)), draw.standard_normal((d + d_e, d + d_e))
     V, W = (np.stack([size * block for size in (1, 1, (1 + left) / 2, left)]) for block in first)
     V[:, :, :d] += 4 * np.array([0, 0.1, 0.5, 1])[:, None, None] * np.eye(d)
     W[:, d:, d:] += 4 * np.array([0, 0.1, 0.5, 1])[:, None, None] * np.eye(d_e)
     how = Training(Task(6, 2, d), d_e, threshold=1.0, steps=40)
-    return Cases((HeatMap(name, how, (0, 1, 5, 40), V, W),))
+    return Evidence((HeatMap(made_up_plan(name), how, (0, 1, 5, 40), V, W),))
 
 
 def test_blocks_are_root_mean_squares():
@@ -217,34 +232,41 @@ def test_blocks_are_root_mean_squares():
 @pytest.mark.parametrize("query", ["zero", "fixed", "random"])
 def test_heat_maps_are_judged_by_what_is_left(query):
     name = f"figure-3/{query}-query"
-    assert judge(name, _heat_map(0.05, query)) == (HOLDS, FAILS)
-    assert judge(name, _heat_map(0.3, query)) == (FAILS, FAILS)
-    assert judge(name, _heat_map(0.05, "other"))[0] is UNDECIDED
+    assert judge(name, _heat_map(0.05, query)) is HOLDS
+    assert judge(name, _heat_map(0.3, query)) is FAILS
+    assert judge(name, _heat_map(0.05, "other")) is UNDECIDED
 
 
 def test_blocks_that_grow_again_are_seen():
-    assert judge("figure-8", _heat_map(0.05)) == (HOLDS, FAILS)
-    assert judge("figure-8", _heat_map(1.3))[0] is FAILS
+    assert judge("figure-8", _heat_map(0.05)) is HOLDS
+    assert judge("figure-8", _heat_map(1.3)) is FAILS
 
 
 @pytest.fixture(scope="module")
-def small() -> Iterator[Bench]:
-    """Real experiments, made small."""
-    with pytest.MonkeyPatch.context() as patch:
-        half = {"steps": 3_000, "change": 3_000, "every": 150, "seeds": 2}
-        fewer = replace(runs.QUICK, lengths=(60,), subset_sizes=(), **half)
-        patch.setattr(runs, "QUICK", fewer)
-        few = heat_maps.HeatSizes(6, 2, 4, 6, 0.9, 16, 0.3, 0.1, (0, 4, 10, 40))
-        patch.setattr(heat_maps, "QUICK_HEAT", few)
-        patch.setattr(heat_maps, "QUERIES", ("random",))
-        patch.setattr(ensembles, "THRESHOLDS", (0.3,))
-        patch.setattr(ensembles, "RIVAL_MEMBERS", 10)
-        yield Bench()
+def small() -> Bench:
+    """Real experiments, made small; claims and tests find them under their usual names."""
+    bench = Bench()
+    half = {"steps": 3_000, "change": 3_000, "every": 150, "seeds": 2}
+    fewer = replace(runs.QUICK, lengths=(60,), subset_sizes=(), **half)
+    few = heat_maps.HeatPlans(6, 2, 4, 6, 0.9, 16)
+    short = heat_maps.HeatTraining(moments=(0, 4, 10), steps=40)
+    usual = ensembles.ACCEPTED.instances
+    assert isinstance(usual, Plans)
+    smaller = {
+        experiment: replace(experiment, instances=runs.OnlinePlans(fewer, fewer))
+        for experiment in (runs.SGD, mean_fields.MEAN_FIELD, switched_encodings.SWITCHED)
+    } | {
+        heat_maps.HEAT_MAPS: replace(heat_maps.HEAT_MAPS, instances=few, training=short),
+        ensembles.ACCEPTED: replace(ensembles.ACCEPTED, instances=Plans(usual.sizes[-1:])),
+    }
+    for experiment, reduced in smaller.items():
+        bench._evidence[bench.bind(experiment)] = bench.evidence(reduced)
+    return bench
 
 
 def test_heat_maps_are_moments_of_one_run(small):
     """A fresh x_query moves all directions of the first d columns of W."""
-    (random,) = small.evidence(heat_maps.HEAT_MAPS)
+    random = small.evidence(heat_maps.HEAT_MAPS).cases[-1]
     assert random.steps == (0, 4, 10, 40)
     moved = np.array([np.abs(W - random.W[0]).max() for W in random.W])
     assert moved[0] == 0
@@ -286,17 +308,14 @@ def test_the_reduced_runs_agree_with_another_program(small):
 def test_default_verdicts(small, name, expected):
     verdict = check(CLAIMS[name], small)
     assert verdict.status is expected, verdict.reason
-    assert verdict.control is FAILS
     if expected is FAILS:
         assert verdict.witness
 
 
 def test_the_rival_is_one(small):
     """The witness, from the encodings it names, by least squares."""
-    from lemmata.papers.selection.setting import near_orthogonal_family
-
     found = small.evidence(ensembles.RIVALS).cases[-1]
-    E = near_orthogonal_family(10, 170, 200, 0.3, 0)
+    E = near_orthogonal_family(ensembles.RIVAL_MEMBERS, 170, 200, 0.3, 0)
     assert found.first is not None
     member = int(found.first["encodings"].split("[")[1].rstrip("]"))
     e_y = subset_vector(E[member], found.first["y"])
@@ -318,8 +337,6 @@ def test_what_a_rival_costs():
 
 
 def test_isometry_is_refuted_by_the_sets_it_names(small):
-    from lemmata.papers.selection.setting import near_orthogonal
-
     (found,) = small.evidence(ensembles.ACCEPTED)
     E = near_orthogonal(170, 200, 0.3, found.seed)
     one, other = (E[:, list(rows)] for rows in found.measured.sets)
@@ -347,14 +364,14 @@ def test_runs_are_those_of_the_paper():
 def test_time_is_the_sum_of_step_sizes():
     size = replace(SIZES, change=500, later_rate=0.25)
     run = made_up_pairs(size=size).cases[0].stochastic
-    time = runs.clock(run)
+    time = endings.clock(run)
     assert time[0] == 0
     assert time[-1] == pytest.approx(500 + 125)
     power = np.where(time > 0, np.maximum(time, 1e-9), 1.0) ** -0.7
-    assert runs.decay(run, power) == pytest.approx(0.7, abs=0.02)
-    assert runs.decay(run, np.ones_like(time)) == 0
+    assert endings.decay(run, power) == pytest.approx(0.7, abs=0.02)
+    assert endings.decay(run, np.ones_like(time)) == 0
     wave = np.exp(-3 * time / time[-1])
-    assert runs.decay(run, wave) == pytest.approx(3 * 0.7 / np.log(0.95 / 0.25), abs=0.03)
+    assert endings.decay(run, wave) == pytest.approx(3 * 0.7 / np.log(0.95 / 0.25), abs=0.03)
 
 
 @pytest.mark.parametrize("name", CLAIMS)

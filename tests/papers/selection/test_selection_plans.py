@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lemmata._errors import InputError
-from lemmata.papers.selection.setting._plan import OnlineChoices, Plan
-from lemmata.papers.selection.setting._plan_file import KEYS, TRAINING_KEYS, read
+from lemmata.papers.selection.setting import SETTING, OnlineChoices, Plan
+from lemmata.papers.selection.setting._plan_file import KEYS, TRAINING_KEYS
 from lemmata.papers.selection.setting._task import Task
 
 BARE = {"T": 20, "q": 3, "d": 2}
@@ -30,7 +30,7 @@ def only(plans: list[Plan]) -> Plan:
 
 
 def test_a_bare_plan_is_what_theorem_3_1_speaks_of(tmp_path: Path):
-    plan = only(read(write(tmp_path, BARE)))
+    plan = only(SETTING.read(write(tmp_path, BARE)))
     assert (plan.name, plan.task, plan.kind, plan.d_e) == ("plan", Task(20, 3, 2), "one-hot", None)
     assert plan.rate == 1 / 80
     assert plan.epsilon == pytest.approx(2 * 20 / (100 * 17 * 3) / 2, rel=1e-15)
@@ -52,7 +52,7 @@ def test_everything_a_plan_can_say(tmp_path: Path):
     }
     assert set(training) == set(TRAINING_KEYS)
     said = BARE | {"name": "all", "eta": 2, "eps": 0.25, "d_e": 30, "threshold": 0.5}
-    plan = only(read(write(tmp_path, said | {"training": training})))
+    plan = only(SETTING.read(write(tmp_path, said | {"training": training})))
     assert (plan.name, plan.rate, plan.epsilon) == ("all", 2.0, 0.25)
     assert (plan.d_e, plan.threshold, plan.kind) == (30, 0.5, "random")
     assert (plan.inertia, plan.width) == (30, 32)
@@ -61,13 +61,13 @@ def test_everything_a_plan_can_say(tmp_path: Path):
 
 
 def test_random_encodings_get_the_step_size_of_theorem_3_3_but_at_most_1(tmp_path: Path):
-    plan = only(read(write(tmp_path, BARE | {"d_e": 30})))
+    plan = only(SETTING.read(write(tmp_path, BARE | {"d_e": 30})))
     assert plan.rate == pytest.approx(30**2 / (40 * 4 * 20), rel=1e-15)
-    assert only(read(write(tmp_path, BARE | {"d_e": 3000}))).rate == 1
+    assert only(SETTING.read(write(tmp_path, BARE | {"d_e": 3000}))).rate == 1
 
 
 def test_several_plans_are_numbered_or_named(tmp_path: Path):
-    plans = read(write(tmp_path, {"plans": [BARE, BARE | {"name": "second"}, BARE]}))
+    plans = SETTING.read(write(tmp_path, {"plans": [BARE, BARE | {"name": "second"}, BARE]}))
     assert [plan.name for plan in plans] == ["plan 0", "second", "plan 2"]
 
 
@@ -84,7 +84,7 @@ def test_encodings_have_a_row_a_position(tmp_path: Path, how: str):
     if how == "npy":
         beside = tmp_path / "rows.npy"
         np.save(beside, np.array(ROWS))
-    plan = only(read(file, beside))
+    plan = only(SETTING.read(file, beside))
     assert (plan.kind, plan.d_e, plan.inertia) == ("given", 3, 3)
     np.testing.assert_array_equal(plan.encodings, np.array(ROWS).T)
     assert plan.rate == pytest.approx(9 / (40 * 5), rel=1e-15)
@@ -160,7 +160,7 @@ def test_bad_plans_are_refused_in_words(tmp_path: Path, case: str):
     content, message = refused()[case]
     file = write(tmp_path, content)
     with pytest.raises(InputError) as error:
-        read(file)
+        SETTING.read(file)
     assert message in str(error.value)
     assert str(error.value).startswith(str(file))
 
@@ -173,7 +173,7 @@ def test_what_is_not_a_plan_file_is_refused_in_words(tmp_path: Path):
         write(tmp_path, "a b c", "tokens.txt"): "reads plans from .json",
     }.items():
         with pytest.raises(InputError, match=message):
-            read(file)
+            SETTING.read(file)
 
 
 def test_encodings_from_two_places_are_refused(tmp_path: Path):
@@ -187,7 +187,7 @@ def test_encodings_from_two_places_are_refused(tmp_path: Path):
         ({"q": 4}, "linearly dependent in d_e = 3"),
     ):
         with pytest.raises(InputError, match=message):
-            read(write(tmp_path, said | more), beside)
+            SETTING.read(write(tmp_path, said | more), beside)
 
 
 VALUES = st.recursive(
@@ -207,7 +207,7 @@ def test_whatever_stands_in_a_plan_it_is_read_or_refused(
 ):
     file = write(tmp_path, {**BARE, "training": training, **said})
     try:
-        plan, refusal = only(read(file)), str(file)
+        plan, refusal = only(SETTING.read(file)), str(file)
     except InputError as error:
         plan, refusal = None, str(error)
     assert refusal.startswith(str(file))

@@ -26,7 +26,7 @@ from lemmata.papers.selection.setting import (
     near_orthogonal,
     run_all,
 )
-from lemmata.papers.selection.setting import _training as online
+from lemmata.papers.selection.setting import _online as online
 from lemmata.papers.selection.setting._encodings import draw_signs
 from lemmata.training import (
     Recording,
@@ -435,5 +435,5 @@ def test_unknown_words_are_refused(name):
     values = {field: getattr(TINY, field) for field in Training.__dataclass_fields__}
     for field, value in {**values, name: "other"}.items():
         object.__setattr__(how, field, value)
-    with pytest.raises(InputError, match=f"unknown {name} 'other'; use "):
+    with pytest.raises(InputError, match=f"unknown {name} 'other'; .known: "):
         Training.__post_init__(how)

@@ -1,6 +1,6 @@
 """Yang, Huang, Liang, Chi 2024: in-context learning with representations."""
 
-from lemmata.papers._paper import Paper
+from lemmata.papers import Paper
 
 PAPER = Paper(
     key="context",
@@ -8,4 +8,5 @@ PAPER = Paper(
     "Contextual Generalization of Trained Transformers",
     authors="Yang, Huang, Liang, Chi",
     year=2024,
+    contents=__name__,
 )

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_flow
 
-from lemmata.tokens._orders import PartialOrders, Role
+from lemmata.tokens import PartialOrders, Role
 
 Values = Any
 """A number, or an array of them."""
@@ -33,7 +35,7 @@ def attention_weight_bound(t: Values, eta: Values, n: Values, L: Values) -> Valu
 
 
 def log_loss_bound(
-    t: Values, T: int, C0: Values, eta: Values, n: Values, K: Values, L: Values
+    t: Values, T: Values, C0: Values, eta: Values, n: Values, K: Values, L: Values
 ) -> Values:
     """Theorem 2, Eq. (4): the logarithm of the bound on the loss."""
     growth = np.exp(np.minimum(C1(eta, n, L) * t, 700.0))
@@ -60,13 +62,13 @@ def lemma_7_start(eta: Values, n: Values, L: Values) -> Values:
     return np.ceil(8 * L * n**2 / eta)
 
 
-def corollary_1_steps(eta0: float, n: float, K: int) -> float:
+def corollary_1_steps(eta0: Values, n: Values, K: Values) -> float:
     """The smallest T with T >= 384 ||W_ov*||^5 log(2|V|) log T / eta_0, for all larger T too."""
     constant = 384 * n**5 * np.log(2 * K) / eta0
     return first_step(lambda t: t - constant * np.log(t), 0.0, np.e)
 
 
-def loss_floor(T: int, eta0: float, K: int) -> float:
+def loss_floor(T: Values, eta0: Values, K: Values) -> float:
     """The logarithm of inf_W L(W_ov^(T), W): every input attends to its optimal token alone."""
     margin = T * eta0 / np.sqrt(K - 1)
     exponent = np.log(K - 1) - margin
@@ -91,14 +93,24 @@ def first_step(bound: Callable[[float], float], level: float, start: float) -> f
     return float(np.ceil(high))
 
 
-def weight_bound_starts(eta: float, n: float, L: int) -> float:
+def value_bound_starts(eta0: Values, n: Values, K: Values, constant: int) -> float:
+    """When Proposition 1's bound on the cosine becomes positive."""
+    return first_step(lambda t: value_cosine_bound(t, eta0, n, K, constant), 0.0, np.e)
+
+
+def attention_bound_starts(eta: Values, n: Values, N: Values, L: Values) -> float:
+    """When Theorem 1's bound on the cosine becomes positive."""
+    return first_step(lambda t: attention_cosine_bound(t, eta, n, N, L), 0.0, np.e**2)
+
+
+def weight_bound_starts(eta: Values, n: Values, L: Values) -> float:
     """When Theorem 2's weight exceeds 1/(L_max - 1), the least that attention starts from."""
     if L <= 2:
         return float("inf")
     return float(np.ceil(np.log(L / (L - 2)) / C1(eta, n, L)))
 
 
-def loss_bound_starts(T: int, C0: float, eta: float, n: float, K: int, L: int) -> float:
+def loss_bound_starts(T: Values, C0: Values, eta: Values, n: Values, K: Values, L: Values) -> float:
     """When Theorem 2's loss bound falls below log|V|, the loss of a uniform guess; inf if never."""
     needed = (np.log(K) - np.log(np.log(K))) / (T * C0) if T else np.inf
     if needed >= 1:
@@ -119,9 +131,6 @@ def normalized_matching(orders: PartialOrders, query: int) -> bool:
     By max-flow min-cut this is the same as routing a supply |N| at each optimal token along the
     order to a demand |O| at each non-optimal one.
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_flow
-
     optimal = orders.having(query, Role.OPTIMAL)
     others = orders.having(query, Role.NON_OPTIMAL)
     k, m = len(optimal), len(others)

@@ -1,22 +1,12 @@
-"""What the paper predicts: constants, thresholds and bounds as functions."""
-
-from typing import TYPE_CHECKING
+"""What the paper predicts: constants, thresholds and bounds of the proofs as functions."""
 
 import numpy as np
 from jaxtyping import Float
 
-if TYPE_CHECKING:
-    from lemmata.papers.mechanics.setting import Dataset
 
-Matrix = Float[np.ndarray, "dimension dimension"]
-
-
-def score_gaps(
-    dataset: "Dataset", head: Float[np.ndarray, "tokens dimension"]
-) -> tuple[float, float]:
+def score_gaps(scores: Float[np.ndarray, "labels tokens"]) -> tuple[float, float]:
     """c_min and c_max of Theorem 1's proof: the range of (e_k - e_i)^T c_k over i != k."""
-    table = head @ dataset.E.T
-    gaps = np.diag(table)[:, None] - table
+    gaps = np.diag(scores)[:, None] - scores
     others = gaps[~np.eye(len(gaps), dtype=bool)]
     return float(others.min()), float(others.max())
 

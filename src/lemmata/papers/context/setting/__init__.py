@@ -1,11 +1,6 @@
 """What is trained: the task, the transformer, its exact loss, and what it comes down to."""
 
 from lemmata.papers.context.setting._analysis import Analysis as Analysis
-from lemmata.papers.context.setting._before import TrainingRequest as TrainingRequest
-from lemmata.papers.context.setting._before import analyze as analyze
-from lemmata.papers.context.setting._before import describe as describe
-from lemmata.papers.context.setting._before import read as read
-from lemmata.papers.context.setting._before import train as train
 from lemmata.papers.context.setting._constants import constants_of as constants_of
 from lemmata.papers.context.setting._constants import exact_zeta as exact_zeta
 from lemmata.papers.context.setting._deep import PROMPTS as PROMPTS

@@ -5,7 +5,7 @@
 ``generalization`` Section 6 and Appendix D, and ``own`` what the paper does not say.
 """
 
-from lemmata.old_claims import claims_of
+from lemmata.claims import claims_of
 from lemmata.papers.convergence.claims import (
     generalization,
     own,

@@ -1,229 +1,132 @@
 """Section 5.1 and Appendix B: the feed-forward layer goes to W_ov*."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from lemmata.old_claims import Judgement, Status, at_least, equal
+from lemmata.claims import Comparison, Silence, Version, at_least, at_most, equal, statements
 from lemmata.papers.convergence import theory
-from lemmata.papers.convergence.claims._terms import (
-    ASSUMPTION_2,
-    CHOICE,
-    ORDERS,
-    SINGLE_VALUED,
-    STAGE_1,
-    at_points,
-    claim,
-    in_stage_1,
-    later,
-    rounding,
+from lemmata.papers.convergence.claims._training import (
+    norm_bounds,
+    recorded_steps,
+    update_rule,
 )
-from lemmata.papers.convergence.experiments import (
-    LONG_STAGE_1,
-    RANDOM_POINTS,
-    TRAINING,
-    Points,
-    Trained,
-)
+from lemmata.papers.convergence.experiments import FIRST_STAGE, LONG_STAGE_1, RANDOM_POINTS
+from lemmata.papers.convergence.setting import AT_POINTS, ORDERS, STAGE_1, Dataset
+from lemmata.settings import Evidence
 
-AT_POINTS = (SINGLE_VALUED, ORDERS, ASSUMPTION_2, CHOICE)
-
-
-def _norm_bounds(e: Trained, sharpened: bool) -> list[Judgement]:
-    """t eta_0 >= ||W_ov(t)|| >= t eta_0 / (2 ||W_ov*||), for a start at zero."""
-    reach = e.steps1 * e.eta0
-    slack = rounding(e.steps1, reach)
-    norm = e.stage1("norm")
-    lower = 1.01 * reach if sharpened else reach / (2 * e.norm_ov)
-    return [
-        in_stage_1(
-            e, "norm, lower", norm, later(e.steps1, 1, lower), baseline=0.0, tolerance=slack
-        ),
-        in_stage_1(e, "norm, upper", -norm, -reach, tolerance=slack),
-    ]
-
-
-def _cosine_bound(e: Trained, sharpened: bool, constant: int) -> Judgement:
-    bound = theory.value_cosine_bound(
-        np.maximum(e.steps1, 1), e.eta0, e.norm_ov, e.K, -constant if sharpened else constant
-    )
-    starts = [
-        theory.first_step(
-            lambda t, d=d, eta=eta: theory.value_cosine_bound(t, eta, d.norm_ov, d.K, constant),
-            0.0,
-            np.e,
-        )
-        for d, eta in zip(e.datasets, e.eta0[:, 0], strict=True)
-    ]
-    return in_stage_1(
-        e,
-        "direction",
-        1 - e.stage1("one_minus_correlation"),
-        later(e.steps1, 2, bound),
-        baseline=0.0,
-        informative_from=starts,
-        tolerance=1e-15,
-    )
-
-
-def _loss_rate(e: Trained, sharpened: bool) -> Judgement:
-    """log L_0 <= log c - eta_0 t / (4 ||W_ov*||), with the smallest c that covers t <= T/2."""
-    rate = e.eta0 / e.norm_ov * (2.0 if sharpened else 0.25)
-    excess = e.stage1("log_loss") + rate * e.steps1
-    half = e.steps1 <= e.steps1[-1] / 2
-    constant = excess[:, half].max(axis=1, keepdims=True)
-    judged = in_stage_1(
-        e, "loss", -e.stage1("log_loss"), rate * e.steps1 - constant, tolerance=1e-9
-    )
-    if judged.witness is not None:
-        judged.witness["constant"] = float(np.exp(constant.max()))
-    return judged
-
-
-@claim(
-    "proposition-1",
-    "Section 5.1",
-    "For t ≥ 2: tη₀/(2‖W_ov*‖) ≤ ‖W_ov(t)‖ ≤ tη₀, cos(W_ov(t), W_ov*) ≥ 1 − 5‖W_ov*‖³ log(2|V|) "
-    "log t/(tη₀), and L₀ = O(exp(−η₀t/(4‖W_ov*‖))).",
-    assumes=(*STAGE_1, ORDERS),
-    on=TRAINING,
-    sharpened="‖W_ov(t)‖ ≥ 1.01 tη₀, the cosine exceeds 1, the loss falls twice as fast as it does",
-)
-def proposition_1(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
-    """The body's version, with the constant 5."""
-    return [
-        *_norm_bounds(evidence, sharpened),
-        _cosine_bound(evidence, sharpened, 5),
-        _loss_rate(evidence, sharpened),
-    ]
-
-
-@claim(
-    "proposition-1/appendix",
-    "Appendix B, Proposition 3",
-    "As Proposition 1 without the loss, with 12 in the place of 5.",
-    assumes=STAGE_1,
-    on=TRAINING,
-    sharpened="‖W_ov(t)‖ ≥ 1.01 tη₀ and the cosine exceeds 1",
-)
-def proposition_1_appendix(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
-    """The appendix's version, with the constant 12."""
-    return [*_norm_bounds(evidence, sharpened), _cosine_bound(evidence, sharpened, 12)]
+claim = statements("convergence")
 
 
 @claim(
     "proposition-3",
     "Appendix B",
     "The restatement of Proposition 1 in the appendix: norms, and the cosine with constant 12.",
-    assumes=STAGE_1,
-    on=TRAINING,
-    sharpened="‖W_ov(t)‖ ≥ 1.01 tη₀ and the cosine exceeds 1",
+    hypotheses=STAGE_1,
+    on=FIRST_STAGE,
+    constant=12,
+    loss=False,
 )
-def proposition_3(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
-    """Listed under its own number too."""
-    return proposition_1_appendix.check(evidence, sharpened)
+@claim(
+    "proposition-1",
+    "Section 5.1",
+    "For t ≥ 2: tη₀/(2‖W_ov*‖) ≤ ‖W_ov(t)‖ ≤ tη₀, cos(W_ov(t), W_ov*) ≥ 1 − 5‖W_ov*‖³ log(2|V|) "
+    "log t/(tη₀), and L₀ = O(exp(−η₀t/(4‖W_ov*‖))).",
+    hypotheses=(*STAGE_1, ORDERS),
+    on=FIRST_STAGE,
+    constant=5,
+    loss=True,
+    versions=[
+        Version(
+            "appendix",
+            where="Appendix B, Proposition 3",
+            statement="As Proposition 1 without the loss, with 12 in the place of 5.",
+            hypotheses=STAGE_1,
+            parameters={"constant": 12, "loss": False},
+        )
+    ],
+)
+def proposition_1(evidence: Evidence[Dataset], constant: int, loss: bool) -> list[Comparison]:
+    """Norm, direction and, in the body, the loss."""
+    bounds = [*norm_bounds(evidence, 2 * evidence.norm_ov), _direction(evidence, constant)]
+    return [*bounds, _loss_rate(evidence)] if loss else bounds
 
 
 @claim(
     "lemma-1",
     "Appendix B",
     "tη₀ + ‖W_ov(0)‖ ≥ ‖W_ov(t)‖ ≥ tη₀/(2‖W_ov*‖) − ‖W_ov(0)‖.",
-    assumes=STAGE_1,
-    on=TRAINING,
-    sharpened="‖W_ov(t)‖ ≥ 1.01 tη₀",
+    hypotheses=STAGE_1,
+    on=FIRST_STAGE,
 )
-def lemma_1(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+def lemma_1(evidence: Evidence[Dataset]) -> list[Comparison]:
     """Along Algorithm 1, which starts at zero."""
-    return _norm_bounds(evidence, sharpened)
+    return norm_bounds(evidence, 2 * evidence.norm_ov)
+
+
+def _direction(evidence: Evidence[Dataset], constant: int) -> Comparison:
+    constants = np.hstack([evidence.rate, evidence.norm_ov, evidence.K])
+    starts = [theory.value_bound_starts(*row, constant=constant) for row in constants]
+    t = np.maximum(recorded_steps(evidence), 1)
+    return at_least(
+        1 - evidence.one_minus_correlation,
+        theory.value_cosine_bound(t, evidence.rate, evidence.norm_ov, evidence.K, constant),
+        part="direction",
+        baseline=0.0,
+        informative_from=starts,
+        from_step=2,
+    )
+
+
+def _loss_rate(evidence: Evidence[Dataset]) -> Comparison:
+    """log L_0 <= log c - eta_0 t / (4 ||W_ov*||), with the smallest c that covers t <= T/2."""
+    steps = recorded_steps(evidence)
+    fall = evidence.rate / (4 * evidence.norm_ov) * steps
+    excess = evidence.log_loss + fall
+    constant = excess[:, steps <= steps[-1] / 2].max(axis=1, keepdims=True)
+    size = np.abs(evidence.log_loss) + fall
+    return at_most(evidence.log_loss, constant - fall, part="loss", size=size)
 
 
 @claim(
     "lemma-1/step",
     "Appendix B, proof of Lemma 1",
     "⟨−∇L₀/‖∇L₀‖, W_ov*⟩ ≥ 1/2 at every W_ov.",
-    assumes=AT_POINTS,
+    hypotheses=AT_POINTS,
     on=RANDOM_POINTS,
-    sharpened="the inner product exceeds ‖W_ov*‖",
 )
-def lemma_1_step(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
+def lemma_1_step(evidence: Evidence[Dataset]) -> Comparison:
     """At random points; the sharp constant is 1/√2."""
-    bound = evidence.each(lambda d: 1.01 * d.norm_ov if sharpened else 0.5)
-    measured = evidence.series["value_descent"]
-    return [
-        at_points(
-            at_least,
-            evidence,
-            "descent",
-            measured,
-            np.broadcast_to(bound, measured.shape),
-            baseline=0.0,
-            tolerance=1e-13,
-        )
-    ]
+    return at_least(evidence.value_descent, 0.5, part="descent", baseline=0.0)
 
 
 @claim(
     "lemma-2",
     "Appendix B",
     "⟨W/‖W‖, ∇L₀⟩ ≥ (1 + 2‖W_ov*‖ log(2|V|)/‖W‖) ⟨W_ov*/‖W_ov*‖, ∇L₀⟩ for W = W_ov(t), t ≥ 1.",
-    assumes=AT_POINTS,
+    hypotheses=AT_POINTS,
     on=RANDOM_POINTS,
-    sharpened="the left-hand side exceeds ‖∇L₀‖",
 )
-def lemma_2(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
+def lemma_2(evidence: Evidence[Dataset]) -> Comparison:
     """At random W, where it is not trivial; both sides divided by ‖∇L₀‖."""
-    series = evidence.series
-    norm = evidence.each(lambda d: d.norm_ov)
-    size = evidence.each(lambda d: d.K)
-    factor = 1 + 2 * norm * np.log(2 * size) / series["value_norm"]
-    bound = np.full_like(factor, 1.01) if sharpened else -factor * series["value_descent"] / norm
-    return [
-        at_points(
-            at_least,
-            evidence,
-            "alignment",
-            -series["value_descent_on_itself"],
-            bound,
-            baseline=-1.0,
-            tolerance=1e-12,
-        )
-    ]
+    norm, K = evidence.each(lambda d: d.norm_ov), evidence.each(lambda d: d.K)
+    factor = 1 + 2 * norm * np.log(2 * K) / evidence.value_norm
+    return at_least(
+        -evidence.value_descent_on_itself,
+        -factor * evidence.value_descent / norm,
+        part="alignment",
+        baseline=-1.0,
+    )
 
 
 @claim(
     "lemma-3",
     "Appendix C.1",
     "From a start at zero, all wrong tokens of a column have the same logit, at every t.",
-    assumes=STAGE_1,
-    on=TRAINING,
-    sharpened="n(x) has that logit too",
+    hypotheses=STAGE_1,
+    on=FIRST_STAGE,
 )
-def lemma_3(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
-    """The largest spread over all columns; it is zero to the last bit."""
-    spread = evidence.stage1("largest_margin" if sharpened else "wrong_spread")
-    return [in_stage_1(evidence, "equal logits", -spread, np.zeros_like(spread))]
-
-
-def _corollary_hypothesis(e: Trained) -> Judgement | None:
-    needed = [
-        theory.corollary_1_steps(float(eta), d.norm_ov, d.K)
-        for d, eta in zip(e.datasets, e.eta0[:, 0], strict=True)
-    ]
-    if max(needed) <= e.T:
-        return None
-    return Judgement(
-        "hypothesis",
-        Status.INAPPLICABLE,
-        f"T ≥ 384‖W_ov*‖⁵ log(2|V|) log T/η₀ is not met: it asks for T ≥ {max(needed):.4g}, "
-        f"and T = {e.T}",
-        informative_from=max(needed),
-        witness={"assumption": "T >= 384 |W_ov*|^5 log(2|V|) log T / eta0", "needed": max(needed)},
-    )
-
-
-def _margins(e: Trained) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    delta = e.T * e.eta0 / (4 * e.norm_ov**2)
-    return delta, e.stage1("smallest_margin")[:, -1:], e.stage1("largest_margin")[:, -1:]
+def lemma_3(evidence: Evidence[Dataset]) -> Comparison:
+    """The largest spread over all columns, next to the largest margin."""
+    return equal(evidence.wrong_spread, 0.0, part="equal logits", size=evidence.largest_margin)
 
 
 @claim(
@@ -231,77 +134,59 @@ def _margins(e: Trained) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     "Appendix C.1",
     "If T ≥ 384‖W_ov*‖⁵ log(2|V|) log T/η₀, every margin of W_ov(T) lies in (Δ, 3Δ) for Δ = "
     "Tη₀/(4‖W_ov*‖²), and wrong tokens tie.",
-    assumes=STAGE_1,
+    hypotheses=STAGE_1,
     on=LONG_STAGE_1,
-    sharpened="the margins lie below Δ",
-)
-def corollary_1(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
-    """At T. The margin is Tη₀/‖W_ov*‖ = 4‖W_ov*‖Δ, and 4‖W_ov*‖ ≥ 4 > 3."""
-    unmet = _corollary_hypothesis(evidence)
-    if unmet is not None and not sharpened:
-        return [unmet]
-    delta, smallest, largest = _margins(evidence)
-    how = {"steps": evidence.steps1[-1:], "names": evidence.names, "strict": True}
-    upper = delta if sharpened else 3 * delta
-    spread = evidence.stage1("wrong_spread")[:, -1:]
-    return [
-        at_least("above Δ", smallest, delta, baseline=0.0, **how),
-        at_least("below 3Δ", -largest, -upper, **how),
-        equal(
-            "wrong tokens tie",
-            spread,
-            np.zeros_like(spread),
-            steps=how["steps"],
-            names=evidence.names,
-            tolerance=0.0,
-        ),
-    ]
-
-
-@claim(
-    "corollary-1/lower",
-    "Appendix C.1",
-    "The half of Corollary 1 that is true: every margin of W_ov(T) exceeds Δ.",
-    assumes=STAGE_1,
-    on=LONG_STAGE_1,
-    sharpened="every margin exceeds 5‖W_ov*‖Δ",
-)
-def corollary_1_lower(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
-    """At T."""
-    unmet = _corollary_hypothesis(evidence)
-    if unmet is not None and not sharpened:
-        return [unmet]
-    delta, smallest, _ = _margins(evidence)
-    bound = 5 * evidence.norm_ov * delta if sharpened else delta
-    return [
-        at_least(
-            "above Δ",
-            smallest,
-            bound,
-            steps=evidence.steps1[-1:],
-            names=evidence.names,
-            baseline=0.0,
-            strict=True,
+    kind="constant",
+    both=True,
+    versions=[
+        Version(
+            "lower",
+            statement="The half of Corollary 1 that is true: every margin of W_ov(T) exceeds Δ.",
+            parameters={"both": False},
         )
+    ],
+)
+def corollary_1(evidence: Evidence[Dataset], both: bool) -> list[Comparison]:
+    """At T. The margin is Tη₀/‖W_ov*‖ = 4‖W_ov*‖Δ, and 4‖W_ov*‖ ≥ 4 > 3."""
+    T = float(evidence.stage1_steps[0, 0])
+    constants = np.hstack([evidence.rate, evidence.norm_ov, evidence.K])
+    needed = max(theory.corollary_1_steps(*row) for row in constants)
+    if needed > T:
+        reason = "T ≥ 384‖W_ov*‖⁵ log(2|V|) log T/η₀ is not met: it asks for"
+        return [Silence(f"{reason} T ≥ {needed:.4g}, and T = {T:.0f}", applies=False)]
+    delta, smallest, largest = _margins(evidence)
+    lower = at_least(smallest, delta, part="above Δ", baseline=0.0, strict=True, places=[T])
+    if not both:
+        return [lower]
+    spread = evidence.wrong_spread[:, -1:]
+    return [
+        lower,
+        at_most(largest, 3 * delta, part="below 3Δ", strict=True, places=[T]),
+        equal(spread, 0.0, part="wrong tokens tie", size=largest, places=[T]),
     ]
+
+
+def _margins(evidence: Evidence[Dataset]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Δ, and the smallest and the largest margin at T."""
+    delta = evidence.stage1_steps * theory.C0(evidence.rate, evidence.norm_ov)
+    return delta, evidence.smallest_margin[:, -1:], evidence.largest_margin[:, -1:]
 
 
 @claim(
     "section-c.1/equal-margins",
     "Appendix C.1, after Corollary 1",
     "The simplification that all margins of W_ov(T) equal Tη₀/(4‖W_ov*‖²).",
-    assumes=STAGE_1,
-    on=TRAINING,
-    sharpened="they equal twice that",
+    hypotheses=STAGE_1,
+    on=FIRST_STAGE,
+    kind="constant",
 )
-def equal_margins(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+def equal_margins(evidence: Evidence[Dataset]) -> list[Comparison]:
     """They are equal indeed, but 4‖W_ov*‖ times larger than it says."""
     delta, smallest, largest = _margins(evidence)
-    how = {"steps": evidence.steps1[-1:], "names": evidence.names}
-    tolerance = rounding(evidence.steps1[-1:], largest)
+    T = recorded_steps(evidence)[-1:]
     return [
-        equal("all equal", largest, smallest, tolerance=tolerance, **how),
-        equal("value", smallest, delta * (1 + sharpened), tolerance=tolerance, **how),
+        equal(largest, smallest, part="all equal", places=T),
+        equal(smallest, delta, part="value", places=T),
     ]
 
 
@@ -309,86 +194,36 @@ def equal_margins(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
     "equation-5",
     "Appendix A, Eq. (5)",
     "Column x of ∇L₀ is softmax(W_ov x) − e_{n(x)}.",
-    assumes=AT_POINTS,
+    hypotheses=AT_POINTS,
     on=RANDOM_POINTS,
-    sharpened="times 1 + 1e-6",
 )
-def equation_5(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
+def equation_5(evidence: Evidence[Dataset]) -> Comparison:
     """Projected on random directions, against complex-step derivatives of L₀."""
-    left = evidence.series["equation_5"] * (1 + 1e-6 * sharpened)
-    return [
-        at_points(
-            equal,
-            evidence,
-            "gradient",
-            left,
-            evidence.series["derivative_5"],
-            tolerance=1e-12,
-        )
-    ]
+    return equal(evidence.formula_5, evidence.slope_5, part="gradient", size=evidence.terms_5)
 
 
 @claim(
     "equation-7",
     "Appendix B, Eq. (7)",
     "Each update of stage 1 moves W_ov by exactly η₀ against the gradient.",
-    assumes=STAGE_1,
-    on=TRAINING,
-    sharpened="by 1.001 η₀",
+    hypotheses=STAGE_1,
+    on=FIRST_STAGE,
 )
-def equation_7(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
-    """‖W(t+1)‖² = ‖W(t)‖² + 2η₀⟨W(t), −g/‖g‖⟩ + η₀² along the run."""
-    norm, along = evidence.stage1("norm"), evidence.stage1("descent_on_weights")
-    eta = evidence.eta0 * (1.001 if sharpened else 1)
-    return [replay("update", norm, along, eta, evidence.steps1, evidence.names)]
-
-
-def replay(
-    part: str,
-    norm: np.ndarray,
-    along: np.ndarray,
-    eta: np.ndarray,
-    steps: np.ndarray,
-    names: list[str],
-) -> Judgement:
-    """Compare each norm with the one that the update rule gives from the step before."""
-    follows = np.diff(steps) == 1
-    if not follows.any():
-        return Judgement(part, Status.UNDECIDED, "no two consecutive steps were recorded")
-    before, after = norm[:, :-1][:, follows], norm[:, 1:][:, follows]
-    projected = np.where(before == 0, 0.0, before * along[:, :-1][:, follows])
-    expected = np.sqrt(before**2 + 2 * eta * projected + eta**2)
-    return equal(
-        part,
-        after,
-        expected,
-        steps=steps[1:][follows],
-        names=names,
-        tolerance=1e-13 * (1 + after),
-    )
+def equation_7(evidence: Evidence[Dataset]) -> Comparison:
+    """The norm after each update."""
+    return update_rule(evidence)
 
 
 @claim(
     "equation-8",
     "Appendix B, Eq. (8)",
     "⟨W_ov*, ∇L₀⟩ ≤ −Σ_x (1 − T₀(x)_{n(x)}).",
-    assumes=AT_POINTS,
+    hypotheses=AT_POINTS,
     on=RANDOM_POINTS,
-    sharpened="with 1.001 times the right-hand side",
 )
-def equation_8(evidence: Points, sharpened: bool) -> Sequence[Judgement]:
+def equation_8(evidence: Evidence[Dataset]) -> Comparison:
     """As logarithms of the two negatives. It is an equality, since all margins of W_ov* are 1."""
-    series = evidence.series
     with np.errstate(divide="ignore"):
-        left = series["value_log_gradient"] + np.log(series["value_descent"])
-    right = series["log_miss"] + np.log(1.001) * sharpened
-    return [
-        at_points(
-            at_least,
-            evidence,
-            "projection",
-            left,
-            right,
-            tolerance=1e-11 * (1 + np.abs(right)),
-        )
-    ]
+        descent = evidence.value_log_gradient + np.log(evidence.value_descent)
+    size = 1 + np.abs(evidence.log_miss)
+    return at_least(descent, evidence.log_miss, part="log-projection", size=size)

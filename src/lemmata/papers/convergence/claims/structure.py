@@ -1,74 +1,58 @@
 """Section 4.1: collocations, orders, roles, the assumptions, and Example 1."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 
-from lemmata.old_claims import Bench, Judgement, fact
-from lemmata.papers.convergence.claims._terms import (
+import numpy as np
+
+from lemmata.claims import Bench, Comparison, Fact, equal, statements, tends_to
+from lemmata.papers.convergence.claims._facts import Fault, no_fault, on_its_own
+from lemmata.papers.convergence.counterexamples import shared_next_token, vanishing_loss
+from lemmata.papers.convergence.experiments import EXAMPLE_STRUCTURE, STRUCTURES
+from lemmata.papers.convergence.setting import (
     COLLOCATION,
     ORDERS,
     PREIMAGE,
     SINGLE_VALUED,
-    claim,
+    Dataset,
 )
-from lemmata.papers.convergence.experiments import (
-    STRUCTURES,
-    Structures,
-    witness,
-)
-from lemmata.tokens._orders import Role
+from lemmata.settings import Evidence
+from lemmata.tokens import Role
 
-
-def first_fault(part: str, faults: Iterable[tuple[str, dict]], what: str) -> Judgement:
-    """Fails with the first fault found, holds if there is none."""
-    found = next(iter(faults), None)
-    if found is None:
-        return fact(part, True, f"{part}: {what}")
-    return fact(part, False, f"{part}: {found[0]}", found[1])
+claim = statements("convergence")
 
 
 @claim(
     "definition-1",
     "Section 4.1",
     "Without confused tokens, x >_q x' is a strict partial order: irreflexive and transitive.",
-    assumes=(SINGLE_VALUED, ORDERS),
+    hypotheses=(SINGLE_VALUED, ORDERS),
     on=STRUCTURES,
-    sharpened="the relation is also total",
 )
-def definition_1(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def definition_1(evidence: Evidence[Dataset]) -> Comparison:
     """Both axioms for every query, by enumeration of pairs of edges."""
 
-    def faults():
-        for dataset in evidence.datasets:
-            for query, graph in dataset.orders.graphs.items():
-                edges = set(graph.evidence)
-                wanted = {(a, c) for a, b in edges for b2, c in edges if b == b2}
-                if sharpened:
-                    nodes = range(dataset.K)
-                    wanted = {(a, b) for a in nodes for b in nodes if a < b and (b, a) not in edges}
-                for a, b in sorted(wanted - edges) + [(a, a) for a, b in edges if a == b]:
-                    names = dataset.data.name
-                    yield (
-                        f"{names(a)} and {names(b)} under {names(query)}",
-                        witness(dataset, query=names(query), pair=[names(a), names(b)]),
-                    )
+    def faults(dataset: Dataset) -> Iterator[Fault]:
+        names = dataset.data.name
+        for query, graph in dataset.orders.graphs.items():
+            edges = set(graph.evidence)
+            follows = {(a, c) for a, b in edges for b2, c in edges if b == b2}
+            for a, b in sorted(follows - edges) + [(a, a) for a, b in edges if a == b]:
+                yield (
+                    f"{names(a)} and {names(b)} under {names(query)}",
+                    {"query": names(query), "pair": [names(a), names(b)]},
+                )
 
-    return [first_fault("strict order", faults(), "every order is irreflexive and transitive")]
+    return no_fault("strict order", faults, evidence, "every order is irreflexive and transitive")
 
 
-def _injectivity_counterexample(bench: Bench) -> Sequence[Judgement]:
-    from lemmata.papers.convergence._counterexamples import shared_next_token, vanishing_loss
-
+def _vanishing_loss_without_injectivity(bench: Bench) -> list[Comparison]:
+    """The loss at (s W_ov*, s W_kq*) vanishes as s grows, and n is not injective."""
     dataset = shared_next_token()
-    losses = vanishing_loss(dataset)
-    text = "n is not injective, yet the loss at (s W_ov*, s W_kq*) falls like e^-s"
-    sizes = ", ".join(f"log L = {loss:.1f} at s = {s}" for s, loss in losses.items())
+    scales = np.geomspace(10, 1000, 9)
+    losses = np.exp(vanishing_loss(dataset, scales))[None, :]
     return [
-        fact(
-            "injectivity",
-            dataset.broken("collocation_not_injective") == [],
-            f"{text}: {sizes}",
-            witness(dataset, log_loss=losses),
-        )
+        tends_to(losses, 0.0, part="loss", cases=[dataset], places=scales),
+        *on_its_own(Evidence((dataset,)), injective_collocation(Evidence((dataset,)))),
     ]
 
 
@@ -76,121 +60,100 @@ def _injectivity_counterexample(bench: Bench) -> Sequence[Judgement]:
     "section-4.1/injective",
     "Section 4.1",
     "If the training loss can be made arbitrarily small, then n is injective.",
-    assumes=(SINGLE_VALUED, ORDERS, PREIMAGE),
+    hypotheses=(SINGLE_VALUED, ORDERS, PREIMAGE),
     on=STRUCTURES,
-    sharpened="n takes |V| + 1 values",
-    counterexample=_injectivity_counterexample,
+    kind="substance",
+    counterexample=_vanishing_loss_without_injectivity,
 )
-def injective_collocation(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def injective_collocation(evidence: Evidence[Dataset]) -> Comparison:
     """On data whose loss can vanish: single-valued n, preimages present, orders acyclic."""
-
-    def faults():
-        for dataset in evidence.datasets:
-            distinct = len(set(dataset.collocation.following.values()))
-            if distinct < dataset.K + sharpened:
-                yield f"n takes {distinct} values on {dataset.K} tokens", witness(dataset)
-
-    return [first_fault("injectivity", faults(), "n is injective on every dataset")]
+    distinct = evidence.each(lambda d: len(set(d.collocation.following.values())))
+    return equal(distinct, evidence.each(lambda d: d.K), part="values of n")
 
 
 @claim(
     "section-4.1/roles",
     "Section 4.1",
     "As printed, optimal, confused, non-optimal and non-comparable tokens are disjoint types.",
-    assumes=(SINGLE_VALUED,),
+    hypotheses=(SINGLE_VALUED,),
     on=STRUCTURES,
-    sharpened="no token is optimal",
+    kind="misprint",
 )
-def printed_roles(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def printed_roles(evidence: Evidence[Dataset]) -> Comparison:
     """Printed: optimal = nobody above, non-optimal = nobody below, non-comparable = neither."""
 
-    def faults():
-        for dataset in evidence.datasets:
-            for query, graph in dataset.orders.graphs.items():
-                above = {a for a, _ in graph.evidence}
-                below = {b for _, b in graph.evidence}
-                for token in range(dataset.K):
-                    types = {
-                        "optimal": token not in below,
-                        "non-optimal": token not in above,
-                        "non-comparable": token not in above | below,
-                    }
-                    held = [name for name, held in types.items() if held]
-                    if len(held) > (0 if sharpened else 1):
-                        name = dataset.data.name
-                        yield (
-                            f"{name(token)} is {' and '.join(held)} under {name(query)}",
-                            witness(dataset, query=name(query), token=name(token), types=held),
-                        )
+    def faults(dataset: Dataset) -> Iterator[Fault]:
+        name = dataset.data.name
+        for query, graph in dataset.orders.graphs.items():
+            above = {a for a, _ in graph.evidence}
+            below = {b for _, b in graph.evidence}
+            for token in range(dataset.K):
+                types = {
+                    "optimal": token not in below,
+                    "non-optimal": token not in above,
+                    "non-comparable": token not in above | below,
+                }
+                held = [name for name, holds in types.items() if holds]
+                if len(held) > 1:
+                    yield (
+                        f"{name(token)} is {' and '.join(held)} under {name(query)}",
+                        {"query": name(query), "token": name(token), "types": held},
+                    )
 
-    return [first_fault("types", faults(), "every token has one type")]
+    return no_fault("types", faults, evidence, "every token has one type")
 
 
 @claim(
     "assumption-1/regeneration",
     "Section 4.1, after Assumption 1",
     "n and the orders give back the data: the next token is n of the optimal token of the input.",
-    assumes=(COLLOCATION, ORDERS, PREIMAGE),
+    hypotheses=(COLLOCATION, ORDERS, PREIMAGE),
     on=STRUCTURES,
-    sharpened="the next token is n of the last token",
 )
-def regeneration(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def regeneration(evidence: Evidence[Dataset]) -> Comparison:
     """Predict every sample from n and the role of its tokens alone."""
 
-    def faults():
-        for dataset in evidence.datasets:
-            for sample in dataset.data.samples:
-                best = [
-                    x
-                    for x in set(sample.tokens)
-                    if dataset.orders.role(sample.query, x) == "optimal"
-                ]
-                chosen = [sample.query] if sharpened or len(set(sample.tokens)) == 1 else best
-                predicted = {dataset.collocation.of(x) for x in chosen}
-                if predicted != {sample.label}:
-                    yield dataset.data.show(sample), witness(dataset)
+    def faults(dataset: Dataset) -> Iterator[Fault]:
+        for sample in dataset.data.samples:
+            distinct = set(sample.tokens)
+            best = {x for x in distinct if dataset.orders.role(sample.query, x) == Role.OPTIMAL}
+            chosen = distinct if len(distinct) == 1 else best
+            if {dataset.collocation.of(x) for x in chosen} != {sample.label}:
+                yield dataset.data.show(sample), {"sample": dataset.data.show(sample)}
 
-    return [first_fault("regeneration", faults(), "every sample is predicted")]
+    return no_fault("regeneration", faults, evidence, "every sample is predicted")
 
 
-def _lonely_query(bench: Bench) -> Sequence[Judgement]:
-    from lemmata.papers.convergence.setting import Dataset
-
-    return _absent(Structures((Dataset.from_sentences("ab", ["ab", "ba"]),)), False)
-
-
-def _absent(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """Look for a non-comparable token (or one of any role) in an input with that query."""
-    absent = set(Role) if sharpened else {Role.NON_COMPARABLE}
-
-    def faults():
-        for dataset in evidence.datasets:
-            for sample in dataset.data.samples:
-                for token in set(sample.tokens):
-                    role = dataset.orders.role(sample.query, token)
-                    if role in absent:
-                        name = dataset.data.name
-                        yield (
-                            f"{name(token)} is {role.replace('_', '-')} under "
-                            f"{name(sample.query)} and occurs in {dataset.data.show(sample)}",
-                            witness(dataset, token=name(token), query=name(sample.query)),
-                        )
-
-    return [first_fault("absence", faults(), "no non-comparable token occurs with its query")]
+def _lonely_query(bench: Bench) -> list[Comparison]:
+    """In {ab, ba} no token is compared with another."""
+    alone = Evidence((Dataset.from_sentences("ab, ba", ["ab", "ba"]),))
+    return on_its_own(alone, non_comparable_is_absent(alone))
 
 
 @claim(
     "section-6/non-comparable",
     "Section 6, after Proposition 2",
     "A token that is non-comparable under q occurs in no training input with query q.",
-    assumes=(COLLOCATION, ORDERS, PREIMAGE),
+    hypotheses=(COLLOCATION, ORDERS, PREIMAGE),
     on=STRUCTURES,
-    sharpened="no token occurs in an input with query q",
+    kind="misprint",
     counterexample=_lonely_query,
 )
-def non_comparable_is_absent(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def non_comparable_is_absent(evidence: Evidence[Dataset]) -> Comparison:
     """False for q itself when [q] is the only input that ends in q."""
-    return _absent(evidence, sharpened)
+
+    def faults(dataset: Dataset) -> Iterator[Fault]:
+        name = dataset.data.name
+        for sample in dataset.data.samples:
+            for token in set(sample.tokens):
+                if dataset.orders.role(sample.query, token) == Role.NON_COMPARABLE:
+                    yield (
+                        f"{name(token)} is non-comparable under {name(sample.query)} and occurs "
+                        f"in {dataset.data.show(sample)}",
+                        {"token": name(token), "query": name(sample.query)},
+                    )
+
+    return no_fault("absence", faults, evidence, "no non-comparable token occurs with its query")
 
 
 @claim(
@@ -198,32 +161,27 @@ def non_comparable_is_absent(evidence: Structures, sharpened: bool) -> Sequence[
     "Section 5.2, Assumption 3",
     "The sentence (optimal tokens are at least as many as non-optimal ones) and the formula "
     "(as many as each non-optimal token) say the same.",
-    assumes=(SINGLE_VALUED,),
+    hypotheses=(SINGLE_VALUED,),
     on=STRUCTURES,
-    sharpened="the formula says that there are no non-optimal tokens",
+    kind="misprint",
 )
-def prose_assumption_3(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def prose_assumption_3(evidence: Evidence[Dataset]) -> Comparison:
     """Compare the two readings on every input."""
 
-    def faults():
-        for dataset in evidence.datasets:
-            for sample in dataset.data.samples:
-                chosen = dataset.orders.selected(sample)
-                optimal = sum(x in chosen for x in sample.tokens)
-                others = [x for x in sample.tokens if x not in chosen]
-                prose = optimal >= len(others)
-                formula = all(optimal >= others.count(x) for x in others)
-                if sharpened:
-                    formula = not others
-                if chosen and prose != formula:
-                    yield (
-                        f"{dataset.data.show(sample)} has {optimal} optimal and {len(others)} "
-                        "non-optimal positions, each non-optimal token at most "
-                        f"{max((others.count(x) for x in others), default=0)} times",
-                        witness(dataset, sample=dataset.data.show(sample)),
-                    )
+    def faults(dataset: Dataset) -> Iterator[Fault]:
+        for sample in dataset.data.samples:
+            chosen = dataset.orders.selected(sample)
+            optimal = sum(x in chosen for x in sample.tokens)
+            others = [x for x in sample.tokens if x not in chosen]
+            most = max((others.count(x) for x in others), default=0)
+            if chosen and (optimal >= len(others)) != (optimal >= most):
+                yield (
+                    f"{dataset.data.show(sample)} has {optimal} optimal and {len(others)} "
+                    f"non-optimal positions, each non-optimal token at most {most} times",
+                    {"sample": dataset.data.show(sample)},
+                )
 
-    return [first_fault("prose", faults(), "the two readings agree on every input")]
+    return no_fault("prose", faults, evidence, "the two readings agree on every input")
 
 
 @claim(
@@ -231,26 +189,21 @@ def prose_assumption_3(evidence: Structures, sharpened: bool) -> Sequence[Judgem
     "Section 4.1, Example 1",
     "For {SVOP, VOP, OPP, PSV}: n is S→V→O→P→S, and S>P under S, V>S under V, O>S and O>V under "
     "O, O>P under P.",
-    assumes=(),
-    on=STRUCTURES,
-    sharpened="P > O under P",
+    on=EXAMPLE_STRUCTURE,
 )
-def example_1_claim(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def example_1_structure(evidence: Evidence[Dataset]) -> list[Comparison]:
     """Recomputed from the four sentences."""
-    from lemmata.papers.convergence.setting import example_1
-
-    dataset = example_1()
+    (dataset,) = evidence.cases
     name = dataset.data.name
-    found = {name(x): name(after) for x, after in dataset.collocation.following.items()}
+    following = {name(x): name(after) for x, after in dataset.collocation.following.items()}
     orders = {
-        name(q): {f"{name(a)}>{name(b)}" for a, b in graph.edges}
+        name(q): sorted(f"{name(a)}>{name(b)}" for a, b in graph.edges)
         for q, graph in dataset.orders.graphs.items()
     }
-    stated = {"S": {"S>P"}, "V": {"V>S"}, "O": {"O>S", "O>V"}, "P": {"O>P"}}
-    if sharpened:
-        stated["P"] = {"P>O"}
-    given = {"collocation": found, "orders": {q: sorted(edges) for q, edges in orders.items()}}
+    stated = {"S": ["S>P"], "V": ["V>S"], "O": ["O>S", "O>V"], "P": ["O>P"]}
+    read = {"collocation": following, "orders": orders}
+    right = following == dict(zip("SVOP", "VOPS", strict=True))
     return [
-        fact("collocation", found == dict(zip("SVOP", "VOPS", strict=True)), f"n = {found}", given),
-        fact("orders", orders == stated, f"orders {given['orders']}", given),
+        Fact(right, f"n = {following}", part="collocation", witness=read, case=0),
+        Fact(orders == stated, f"orders {orders}", part="orders", witness=read, case=0),
     ]

@@ -1,67 +1,32 @@
 """Sections 5.2 and 5.3: Theorems 1 and 2, the footnote, and the sketch of the proof."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 import numpy as np
 
-from lemmata.old_claims import Bench, Judgement, Status, at_least, fact
+from lemmata.claims import Bench, Comparison, Version, at_least, at_most, equal, statements
 from lemmata.papers.convergence import theory
-from lemmata.papers.convergence.claims._terms import (
-    STAGE_2,
-    claim,
-    in_stage_2,
-    later,
+from lemmata.papers.convergence.claims._training import (
+    norm_bounds,
+    recorded_steps,
+    smallest_optimal_mass,
 )
-from lemmata.papers.convergence.claims.stage2 import norm_bounds, smallest_weight
-from lemmata.papers.convergence.experiments import (
-    LARGE_STEPS,
-    TRAINING,
-    Trained,
-)
+from lemmata.papers.convergence.counterexamples import follow_first_step, skewed
+from lemmata.papers.convergence.experiments import LARGE_STEPS, STRUCTURES, TRAINING
+from lemmata.papers.convergence.setting import STAGE_2, Dataset
+from lemmata.settings import Evidence, Grid
+
+claim = statements("convergence")
 
 
-def _cosine_bound(e: Trained, N: np.ndarray, sharpened: bool) -> Judgement:
-    """Theorem 1's rate, with N or what replaces it."""
-    bound = theory.attention_cosine_bound(np.maximum(e.steps2, 1), e.eta, e.norm_kq, N, e.L)
-    if sharpened:
-        bound = 2.01 - bound
-    starts = [
-        theory.first_step(
-            lambda t, d=d, eta=eta, n=n: theory.attention_cosine_bound(
-                t, eta, d.norm_kq, n, d.L_max
-            ),
-            0.0,
-            np.e**2,
-        )
-        for d, eta, n in zip(e.datasets, e.eta[:, 0], N[:, 0], strict=True)
-    ]
-    return in_stage_2(
-        e,
-        "direction",
-        1 - e.stage2("one_minus_correlation"),
-        later(e.steps2, 2, bound),
-        baseline=0.0,
-        informative_from=starts,
-        tolerance=1e-15,
-    )
-
-
-def _frequency_gap(bench: Bench) -> Sequence[Judgement]:
-    from lemmata.papers.convergence._counterexamples import skewed_frequencies
-
-    found = skewed_frequencies()
-    broken = found["turn"] < 1e-15 and found["cosine"] < found["bound"]
+def _frequency_gap(bench: Bench) -> list[Comparison]:
+    """With one input that is rare enough, W_kq keeps the direction of its first step."""
+    dataset = skewed()
+    ray = follow_first_step(dataset)
+    bound = theory.attention_cosine_bound(ray.t, ray.eta, dataset.norm_kq, dataset.N, dataset.L_max)
     return [
-        fact(
-            "direction, skewed frequencies",
-            not broken,
-            f"on {{aba, bab}} with log π([b a]) = {found['log_frequency']:.0e} the iterates are "
-            f"tηu for one fixed u: at t = {found['t']:.0e} the cosine is {found['cosine']:.4f}, "
-            f"below the bound {found['bound']:.4f}; in its range the bound is otherwise vacuous",
-            {"dataset": "aba, bab"} | found,
-            found["cosine"] - found["bound"],
-        )
+        equal(ray.turn, 0.0, part="one direction on the way", size=1.0, cases=[dataset]),
+        at_least(
+            ray.cosine, bound, part="direction, skewed frequencies", cases=[dataset], places=[ray.t]
+        ),
     ]
 
 
@@ -70,97 +35,50 @@ def _frequency_gap(bench: Bench) -> Sequence[Judgement]:
     "Section 5.2",
     "For η < O(1), t ≥ 2: tη/(2‖W_kq*‖) ≤ ‖W_kq(t)‖ ≤ tη and cos(W_kq(t), W_kq*) ≥ 1 − 54 N L⁴ "
     "‖W_kq*‖⁴ log²t/(tη).",
-    assumes=STAGE_2,
+    hypotheses=STAGE_2,
     on=TRAINING,
-    sharpened="‖W_kq(t)‖ ≥ 1.01 tη, and the cosine exceeds 1",
+    kind="constant",
     counterexample=_frequency_gap,
+    versions=[
+        Version(
+            "appendix",
+            where="Appendix C.5, with Lemma 6",
+            statement="As Theorem 1, with the weaker norm bound tη/(2L‖W_kq*‖) that the appendix "
+            "proves.",
+            kind="constant",
+            counterexample=_frequency_gap,
+            parameters={"weaker_norm": True},
+        ),
+        Version(
+            "repaired",
+            where="Section 5.2, repaired",
+            statement="Theorem 1 with 1/min π in the place of N, as the proof of Lemma 7 needs.",
+            parameters={"rarest": True},
+        ),
+    ],
 )
-def theorem_1(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
-    """The body's version. It knows nothing of the frequencies π, and must."""
-    return [
-        *norm_bounds(evidence, 2 * evidence.norm_kq, sharpened),
-        _cosine_bound(evidence, evidence.N, sharpened),
-    ]
+def theorem_1(
+    evidence: Evidence[Dataset], weaker_norm: bool = False, rarest: bool = False
+) -> list[Comparison]:
+    """As printed it knows nothing of the frequencies π, and must; 1/min π is at least N."""
+    divisor = 2 * evidence.norm_kq * (evidence.L if weaker_norm else 1)
+    N = evidence.each(lambda d: 1 / d.frequencies.min()) if rarest else evidence.N
+    return [*norm_bounds(evidence, divisor), _direction(evidence, N)]
 
 
-@claim(
-    "theorem-1/appendix",
-    "Appendix C.5, with Lemma 6",
-    "As Theorem 1, with the weaker norm bound tη/(2L‖W_kq*‖) that the appendix proves.",
-    assumes=STAGE_2,
-    on=TRAINING,
-    sharpened="‖W_kq(t)‖ ≥ 1.01 tη, and the cosine exceeds 1",
-    counterexample=_frequency_gap,
-)
-def theorem_1_appendix(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
-    """The appendix loses a factor L_max in the norm."""
-    return [
-        *norm_bounds(evidence, 2 * evidence.L * evidence.norm_kq, sharpened),
-        _cosine_bound(evidence, evidence.N, sharpened),
-    ]
-
-
-@claim(
-    "theorem-1/repaired",
-    "Section 5.2, repaired",
-    "Theorem 1 with 1/min π in the place of N, as the proof of Lemma 7 needs.",
-    assumes=STAGE_2,
-    on=TRAINING,
-    sharpened="‖W_kq(t)‖ ≥ 1.01 tη, and the cosine exceeds 1",
-)
-def theorem_1_repaired(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
-    """1/min π is at least N."""
-    rarest = evidence.each(lambda d: 1 / d.data.frequencies.min())
-    return [
-        *norm_bounds(evidence, 2 * evidence.norm_kq, sharpened),
-        _cosine_bound(evidence, rarest, sharpened),
-    ]
-
-
-def _weight_bound(e: Trained, sharpened: bool) -> Judgement:
-    bound = theory.attention_weight_bound(e.steps2, e.eta, e.norm_kq, e.L)
-    starts = [
-        theory.weight_bound_starts(float(eta), d.norm_kq, d.L_max)
-        for d, eta in zip(e.datasets, e.eta[:, 0], strict=True)
-    ]
-    return in_stage_2(
-        e,
-        "optimal weight",
-        smallest_weight(e),
-        np.ones_like(bound) if sharpened else bound,
-        baseline=np.broadcast_to(1 / (e.L - 1), bound.shape),
+def _direction(evidence: Evidence[Dataset], N: Grid) -> Comparison:
+    """The rate, with N or what replaces it."""
+    constants = np.hstack([evidence.rate, evidence.norm_kq, N, evidence.L])
+    starts = [theory.attention_bound_starts(*row) for row in constants]
+    t = np.maximum(recorded_steps(evidence), 1)
+    return at_least(
+        1 - evidence.one_minus_correlation,
+        theory.attention_cosine_bound(t, evidence.rate, evidence.norm_kq, N, evidence.L),
+        part="direction",
+        baseline=0.0,
         informative_from=starts,
-        tolerance=1e-15,
+        from_step=2,
     )
-
-
-def _loss_bound(e: Trained, sharpened: bool) -> Judgement:
-    C0 = theory.C0(e.eta0, e.norm_ov)
-    bound = theory.log_loss_bound(e.steps2, e.T, C0, e.eta, e.norm_kq, e.K, e.L)
-    if sharpened:
-        floors = [
-            theory.loss_floor(e.T, float(eta0), d.K)
-            for d, eta0 in zip(e.datasets, e.eta0[:, 0], strict=True)
-        ]
-        bound = np.array(floors)[:, None] - np.log(2) + np.zeros_like(bound)
-    starts = [
-        theory.loss_bound_starts(e.T, float(c), float(eta), d.norm_kq, d.K, d.L_max)
-        for d, c, eta in zip(e.datasets, C0[:, 0], e.eta[:, 0], strict=True)
-    ]
-    judged = in_stage_2(
-        e,
-        "log-loss",
-        -e.stage2("log_loss"),
-        -bound,
-        baseline=np.broadcast_to(-np.log(np.log(e.K)), bound.shape),
-        informative_from=starts,
-        tolerance=1e-9,
-    )
-    if judged.status is Status.VACUOUS and not np.isfinite(starts).all():
-        needed = ((np.log(e.K) - np.log(np.log(e.K))) / C0)[~np.isfinite(starts)]
-        reason = f"{judged.reason}; where at no t, it takes T > {needed.max():.4g}, not {e.T}"
-        return replace(judged, reason=reason)
-    return judged
 
 
 @claim(
@@ -168,144 +86,133 @@ def _loss_bound(e: Trained, sharpened: bool) -> Judgement:
     "Section 5.2",
     "min_n φ₊ ≥ 1/(1 + L exp(−C₁t)) and L(θ(t)) ≤ |V| exp(−TC₀(1 − 2L/(L + exp(C₁t)))), with C₀ = "
     "η₀/(4‖W_ov*‖²), C₁ = η/(4L‖W_kq*‖²).",
-    assumes=STAGE_2,
+    hypotheses=STAGE_2,
     on=TRAINING,
-    sharpened="φ₊ ≥ 1, and the loss is half its infimum",
 )
-def theorem_2(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+def theorem_2(evidence: Evidence[Dataset]) -> list[Comparison]:
     """At every t, far below the thresholds that the theorem asks for."""
-    return [_weight_bound(evidence, sharpened), _loss_bound(evidence, sharpened)]
+    constants = np.hstack([evidence.rate, evidence.norm_kq, evidence.L])
+    weight = at_least(
+        smallest_optimal_mass(evidence),
+        theory.attention_weight_bound(
+            recorded_steps(evidence), evidence.rate, evidence.norm_kq, evidence.L
+        ),
+        part="optimal weight",
+        baseline=1 / (evidence.L - 1),
+        informative_from=[theory.weight_bound_starts(*row) for row in constants],
+    )
+    return [weight, _log_loss_bound(evidence)]
 
 
 @claim(
     "equation-4",
     "Section 5.2, Eq. (4)",
     "L(θ(t)) ≤ |V| exp(−TC₀(1 − 2L/(L + exp(C₁t)))).",
-    assumes=STAGE_2,
+    hypotheses=STAGE_2,
     on=TRAINING,
-    sharpened="the loss is half its infimum",
 )
-def equation_4(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+def equation_4(evidence: Evidence[Dataset]) -> Comparison:
     """The loss bound of Theorem 2 on its own."""
-    return [_loss_bound(evidence, sharpened)]
+    return _log_loss_bound(evidence)
+
+
+def _log_loss_bound(evidence: Evidence[Dataset]) -> Comparison:
+    T, C0 = evidence.stage1_steps, theory.C0(evidence.stage1_rate, evidence.norm_ov)
+    constants = [T, C0, evidence.rate, evidence.norm_kq, evidence.K, evidence.L]
+    starts = [theory.loss_bound_starts(*row) for row in np.hstack(constants)]
+    return at_most(
+        evidence.log_loss,
+        theory.log_loss_bound(recorded_steps(evidence), *constants),
+        part="log-loss",
+        baseline=np.log(np.log(evidence.K)),
+        informative_from=starts,
+    )
 
 
 @claim(
     "theorem-2/threshold",
     "Appendix C.6",
     "t ≥ 1696 N L⁴‖W_kq*‖⁶ log²t/η makes the right-hand side of Eq. (13) at most −C₁t.",
-    assumes=STAGE_2,
-    on=TRAINING,
-    sharpened="1600 is enough",
+    hypotheses=STAGE_2,
+    on=STRUCTURES,
+    kind="constant",
 )
-def theorem_2_threshold(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+def theorem_2_threshold(evidence: Evidence[Dataset]) -> Comparison:
     """The step needs √2·√(54/c) ≤ 1/4, that is c ≥ 2·54·16 = 1728, in whole numbers."""
-    needed = 2 * 54 * 16
-    given = 1600 if sharpened else 1696
-    return [
-        fact(
-            "constant",
-            given >= needed,
-            f"the step needs a constant of at least 2·54·16 = {needed}; {given} is given",
-            {"needed": needed, "given": given},
-        )
-    ]
+    return at_least(1696, 2 * 54 * 16, part="constant", cases=["every dataset"])
 
 
 @claim(
     "theorem-2/epsilon",
     "Appendix C.6",
     "t ≥ 4L‖W_kq*‖/η · log(L/ε) gives 1/(1 + L exp(−C₁t)) ≥ 1/(1 + ε).",
-    assumes=STAGE_2,
+    hypotheses=STAGE_2,
     on=TRAINING,
-    sharpened="half of that t is enough",
+    kind="misprint",
 )
-def theorem_2_epsilon(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+def theorem_2_epsilon(evidence: Evidence[Dataset]) -> Comparison:
     """At ε = 1/100. A square is missing: it takes ‖W_kq*‖², which is larger when ‖W_kq*‖ > 1."""
     epsilon = 0.01
-    n, L, eta = evidence.norm_kq, evidence.L, evidence.eta
-    t = 4 * L * n / eta * np.log(L / epsilon) * (0.5 if sharpened else 1)
+    n, L, eta = evidence.norm_kq, evidence.L, evidence.rate
+    t = 4 * L * n / eta * np.log(L / epsilon)
     reached = theory.attention_weight_bound(t, eta, n, L)
-    return [
-        at_least(
-            "weight at that t",
-            reached,
-            np.full_like(reached, 1 / (1 + epsilon)),
-            steps=np.zeros(1, dtype=int),
-            names=evidence.names,
-            tolerance=1e-13,
-        )
-    ]
+    return at_least(reached, 1 / (1 + epsilon), part="weight at that t for ε = 1/100")
 
 
 @claim(
     "footnote-3",
     "Section 5.2, footnote 3",
     "For fixed W_ov(T) the minimum of the loss is |V| exp(−TC₀).",
-    assumes=STAGE_2,
+    hypotheses=STAGE_2,
     on=TRAINING,
-    sharpened="it is twice that",
+    kind="constant",
 )
-def footnote_3(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+def footnote_3(evidence: Evidence[Dataset]) -> Comparison:
     """Is the loss ever below its minimum? As logarithms."""
-    least = np.log(evidence.K) - evidence.T * theory.C0(evidence.eta0, evidence.norm_ov)
-    least = least + np.log(2) * sharpened
-    return [in_stage_2(evidence, "minimum", evidence.stage2("log_loss"), least, tolerance=1e-9)]
+    fall = evidence.stage1_steps * theory.C0(evidence.stage1_rate, evidence.norm_ov)
+    return at_least(evidence.log_loss, np.log(evidence.K) - fall, part="minimum")
 
 
 @claim(
     "sketch-step-1",
     "Section 5.3, step 1",
     "The total weight of the optimal tokens of every input is at least 1/L_max.",
-    assumes=STAGE_2,
+    hypotheses=STAGE_2,
     on=TRAINING,
-    sharpened="it is 1",
 )
-def sketch_step_1(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+def sketch_step_1(evidence: Evidence[Dataset]) -> Comparison:
     """Lemma 5 as the sketch uses it."""
-    bound = np.ones_like(evidence.L) if sharpened else 1 / evidence.L
-    weight = smallest_weight(evidence)
-    return [in_stage_2(evidence, "optimal weight", weight, bound, baseline=0.0)]
+    mass = smallest_optimal_mass(evidence)
+    return at_least(mass, 1 / evidence.L, part="optimal weight", baseline=0.0)
 
 
 @claim(
     "sketch-step-2",
     "Section 5.3, step 2",
     "The cosine between −∇L and W_kq* is larger than the smallest optimal weight min_n φ₊.",
-    assumes=STAGE_2,
+    hypotheses=STAGE_2,
     on=TRAINING,
-    sharpened="the cosine exceeds 1",
+    kind="constant",
 )
-def sketch_step_2(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+def sketch_step_2(evidence: Evidence[Dataset]) -> Comparison:
     """Lemma 6 proves it only with another factor 1/(2‖W_kq*‖)."""
-    bound = np.full_like(evidence.L, 1.01) if sharpened else smallest_weight(evidence)
-    measured = evidence.stage2("descent_on_target")
-    return [
-        in_stage_2(evidence, "cosine", measured, bound, baseline=0.0, tolerance=1e-13, strict=True)
-    ]
+    mass = smallest_optimal_mass(evidence)
+    return at_least(evidence.descent_on_target, mass, part="cosine", baseline=0.0, strict=True)
 
 
 @claim(
     "sketch-step-3",
     "Section 5.3, step 3",
     "For some constant C: ⟨∇L, W(t)⟩ ≥ (1 + C log‖W(t)‖/‖W(t)‖) ⟨∇L, W_kq*⟩ ‖W(t)‖/‖W_kq*‖.",
-    assumes=STAGE_2,
+    hypotheses=STAGE_2,
     on=LARGE_STEPS,
-    sharpened="cos(−∇L, W_kq*) exceeds 1",
 )
-def sketch_step_3(evidence: Trained, sharpened: bool) -> Sequence[Judgement]:
+def sketch_step_3(evidence: Evidence[Dataset]) -> Comparison:
     """With the smallest C that covers the first half, once ‖W‖ > e; Lemma 7 gives the constant."""
-    norm = evidence.stage2("norm")
-    weights, target = evidence.stage2("descent_on_weights"), evidence.stage2("descent_on_target")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        effective = (weights / target - 1) * norm / np.log(norm)
-    effective = np.where(norm > np.e, effective, np.nan)
-    middle = effective.shape[1] // 2
-    first = np.nanmax(effective[:, :middle], axis=1, keepdims=True)
-    constant = np.maximum(first, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bound = weights / (1 + constant * np.log(norm) / norm)
-    bound = np.where(norm > np.e, bound, np.nan)
-    if sharpened:
-        bound = np.full_like(bound, 1.01)
-    return [in_stage_2(evidence, "alignment", target, bound, baseline=0.0, tolerance=1e-12)]
+    norm = np.where(evidence.norm > np.e, evidence.norm, np.nan)
+    weights, target = evidence.descent_on_weights, evidence.descent_on_target
+    needed = (weights / target - 1) * norm / np.log(norm)
+    first_half = needed[:, : needed.shape[1] // 2]
+    constant = np.maximum(np.nanmax(first_half, axis=1, keepdims=True), 0.0)
+    bound = weights / (1 + constant * np.log(norm) / norm)
+    return at_least(target, bound, part="alignment", baseline=0.0)

@@ -1,25 +1,21 @@
 """Two-stage training against joint training of both layers, on the same datasets."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, SMALL, TEXT_WIDTH, draw_band, number, style
-from lemmata.old_claims import Bench, Experiment
 from lemmata.papers._paper import Drawing
 from lemmata.papers.convergence import theory
-from lemmata.papers.convergence.experiments import PAPER_RUN, random_datasets
-from lemmata.papers.convergence.setting import Dataset, Joint, JointRun, TwoStageRun
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from lemmata.papers.convergence.experiments import JOINT_RUN, PAPER_RUN
+from lemmata.papers.convergence.setting import Dataset, JointRun, TwoStageRun
 
 Grid = Float[np.ndarray, "datasets _"]
 Curves = dict[str, tuple[np.ndarray, Grid]]
-
-STEPS = 1800
-"""As many updates as both stages of Section 7 take together."""
 
 _STRIDE = 10
 """The loss is evaluated at every tenth update of stage 1, where it is not trained."""
@@ -34,21 +30,8 @@ _PANELS = (
 )
 
 
-def _joint(bench: Bench) -> JointRun:
-    datasets = random_datasets(bench, 100 if bench.paper_scale else 26)
-    progress = bench.track("joint training", len(datasets) * STEPS)
-    return Joint(steps=STEPS).run(datasets, store=bench.store, progress=progress)
-
-
-JOINT_RUN = Experiment(
-    "figure-joint", "random datasets, |V| = 20, 1800 joint updates of 0.2/sqrt(20)", _joint
-)
-
-
 def draw(bench: Bench) -> Drawing:
     """Loss and both directions against the total number of updates."""
-    from matplotlib.figure import Figure
-
     joint, stages = bench.evidence(JOINT_RUN), bench.evidence(PAPER_RUN)
     curves = _two_stage_curves(stages, len(joint.datasets)), _joint_curves(joint)
     with style():
@@ -110,7 +93,7 @@ def _joint_curves(run: JointRun) -> Curves:
 
 
 def _draw_panel(
-    axes: "Axes", stages: tuple[np.ndarray, Grid], joint: tuple[np.ndarray, Grid], border: int
+    axes: Axes, stages: tuple[np.ndarray, Grid], joint: tuple[np.ndarray, Grid], border: int
 ) -> None:
     """Both algorithms; a direction that is exact has no place on a logarithmic axis."""
     axes.axvline(border, color=PALETTE["grey"], linewidth=0.6, linestyle=":")

@@ -1,7 +1,11 @@
 """Figure 1: the inputs of Example 1, its collocation, and one order per query."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lemmata.claims import Bench
 from lemmata.drawing import (
     PALETTE,
     TEXT_WIDTH,
@@ -10,19 +14,13 @@ from lemmata.drawing import (
     draw_tokens,
     style,
 )
-from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
 from lemmata.papers.convergence.setting import Dataset, example_1
 from lemmata.tokens import Role
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 def draw(bench: Bench) -> Drawing:
     """Read the structure off Example 1; nothing is trained and nothing is random."""
-    from matplotlib.figure import Figure
-
     dataset = example_1()
     with style():
         picture = Figure(figsize=(TEXT_WIDTH, 2.6))
@@ -38,7 +36,7 @@ def draw(bench: Bench) -> Drawing:
     return Drawing(picture, _caption(dataset), _numbers(dataset))
 
 
-def _draw_inputs(axes: "Axes", dataset: Dataset) -> None:
+def _draw_inputs(axes: Axes, dataset: Dataset) -> None:
     """One row an input, the optimal token framed, with the next token behind an arrow."""
     widest = dataset.data.longest_input
     for row, sample in enumerate(dataset.data.samples):
@@ -61,7 +59,7 @@ def _draw_inputs(axes: "Axes", dataset: Dataset) -> None:
 
 
 def _draw_order(
-    axes: "Axes", dataset: Dataset, query: int, names: dict[int, str], letter: str
+    axes: Axes, dataset: Dataset, query: int, names: dict[int, str], letter: str
 ) -> None:
     orders = dataset.orders
     idle = orders.having(query, Role.NON_COMPARABLE)

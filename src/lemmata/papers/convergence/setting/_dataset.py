@@ -1,8 +1,9 @@
 """A dataset with everything that the paper reads off it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -46,9 +47,68 @@ class Dataset:
     log_frequency: Float[np.ndarray, "samples"] | None = field(default=None, compare=False)
 
     @classmethod
-    def from_sentences(cls, name: str, sentences: Sequence[Sequence[Token]]) -> "Dataset":
-        """Every prefix of every sentence is a sample."""
-        return cls(name, TokenData.from_sentences(sentences))
+    def from_sentences(
+        cls, name: str, sentences: Sequence[Sequence[Token]] | Mapping[str, int]
+    ) -> "Dataset":
+        """Every prefix of every sentence is a sample.
+
+        Args:
+            name: how reports call it.
+            sentences: sequences of tokens; or how often each sentence occurs, by its words with
+                spaces between them.
+
+        Examples:
+            >>> dataset = Dataset.from_sentences("m", {"a b a": 1000, "b a b": 1})
+            >>> [sample.count for sample in dataset.data.samples]
+            [1000, 1000, 1, 1]
+        """
+        if not isinstance(sentences, Mapping):
+            return cls(name, TokenData.from_sentences(sentences))
+        rows = []
+        for number, (sentence, count) in enumerate(sentences.items(), start=1):
+            words = sentence.split()
+            _check_count(name, f"sentence {number}", count)
+            rows += [
+                (words[:end], words[end], count, f"sentence {number}")
+                for end in range(1, len(words))
+            ]
+        return cls(name, TokenData.from_samples(rows))
+
+    @classmethod
+    def from_samples(
+        cls,
+        name: str,
+        sequences: Sequence[Sequence[Token]],
+        labels: Sequence[Token],
+        counts: Sequence[int] | None = None,
+        *,
+        embeddings: Float[np.ndarray, "tokens dimension"] | None = None,
+        initial_weights: Float[np.ndarray, "dimension dimension"] | None = None,
+        log_frequencies: Sequence[float] | None = None,
+    ) -> "Dataset":
+        """Inputs with their next tokens, and how often each occurs.
+
+        With embeddings, tokens are numbers, and token i owns row i.
+        """
+        counts = [1] * len(sequences) if counts is None else counts
+        if not len(sequences) == len(labels) == len(counts):
+            raise InputError(
+                f"{name}: {len(sequences)} sequences, {len(labels)} labels and {len(counts)} "
+                "counts; each sequence needs one of each"
+            )
+        rows = []
+        for i, (sequence, label, count) in enumerate(zip(sequences, labels, counts, strict=True)):
+            _check_count(name, f"sequence {i}", count)
+            rows.append((sequence, label, count, f"sequence {i}"))
+        vocabulary = None if embeddings is None else range(len(embeddings))
+        data = TokenData.from_samples(rows, vocabulary)
+        Instance(data, embeddings, initial_weights).check_shapes(name)
+        skewed = None if log_frequencies is None else np.asarray(log_frequencies, dtype=float)
+        if skewed is not None and len(skewed) != len(data.samples):
+            raise InputError(
+                f"{name}: {len(skewed)} log frequencies for {len(data.samples)} distinct samples"
+            )
+        return cls(name, data, embeddings, initial_weights, skewed)
 
     @classmethod
     def from_instance(cls, name: str, instance: Instance) -> "Dataset":
@@ -58,8 +118,27 @@ class Dataset:
         embeddings, start = instance.embeddings, instance.initial_weights
         orthonormal = embeddings is None or orthonormality_error(embeddings) <= ORTHONORMAL
         if orthonormal and start is None:
-            return cls(name, instance.data)
-        return cls(name, instance.data, np.eye(size) if embeddings is None else embeddings, start)
+            return cls(name, instance.data, log_frequency=instance.log_frequencies)
+        rows = np.eye(size) if embeddings is None else embeddings
+        return cls(name, instance.data, rows, start, instance.log_frequencies)
+
+    def document(self) -> dict[str, Any]:
+        """The dataset as JSON values that ``read`` reads back."""
+        names, samples = self.data.vocabulary, self.data.samples
+        document: dict[str, Any] = {
+            "sequences": [[names[token] for token in sample.tokens] for sample in samples],
+            "labels": [names[sample.label] for sample in samples],
+        }
+        if any(sample.count != 1 for sample in samples):
+            document["counts"] = [sample.count for sample in samples]
+        arrays = {
+            "log_frequencies": self.log_frequency,
+            "embeddings": self.embeddings,
+            "initial_weights": self.initial_weights,
+        }
+        return document | {
+            name: array.tolist() for name, array in arrays.items() if array is not None
+        }
 
     @cached_property
     def collocation(self) -> Collocation:
@@ -71,9 +150,13 @@ class Dataset:
         """The query-dependent partial orders (Definition 1)."""
         return partial_orders(self.data, self.collocation)
 
-    @cached_property
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """Every assumption of the paper that the data breaks, with the sentence at fault."""
+        return self._problems
+
+    @cached_property
+    def _problems(self) -> tuple[Problem, ...]:
         problems = list(self.orders.problems)
         if self.data.size == 1:
             message = "there is one token only: every prediction is certain and nothing is trained"
@@ -93,6 +176,11 @@ class Dataset:
                 message = f"E E^T differs from the identity by {error:.3g}: Assumption 2 is broken"
                 problems.append(Problem("embeddings_not_orthonormal", "embeddings", message))
         return tuple(problems)
+
+    @property
+    def frequencies(self) -> Float[np.ndarray, "samples"]:
+        """pi, the share of each distinct sample; it may underflow where it is very skewed."""
+        return self.data.frequencies if self.log_frequency is None else np.exp(self.log_frequency)
 
     def broken(self, *codes: str) -> list[Problem]:
         """The problems with one of these codes."""
@@ -164,8 +252,9 @@ class Dataset:
         """Whether W_kq* exists."""
         return self.attention_margin.status
 
-    def encode(self, words: Sequence[str]) -> list[int]:
-        """Tokens by name, for a prediction."""
+    def encode(self, words: str | Sequence[str]) -> list[int]:
+        """Tokens by name, for a prediction; words of a text have spaces between them."""
+        words = words.split() if isinstance(words, str) else words
         index = {self.data.name(i): i for i in range(self.K)}
         unknown = [word for word in words if word not in index]
         if unknown or not words:
@@ -174,6 +263,11 @@ class Dataset:
                 f"{', '.join(map(repr, unknown)) or '(none given)'}; known: {' '.join(index)}"
             )
         return [index[word] for word in words]
+
+
+def _check_count(name: str, where: str, count: int) -> None:
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise InputError(f"{name}, {where}: a count is a whole number from 1 on; got {count!r}")
 
 
 def example_1() -> Dataset:

@@ -6,7 +6,7 @@ from jax.scipy.special import logsumexp
 from jaxtyping import Array, Bool, Float, Int
 
 from lemmata.attention import Inputs, split_mass
-from lemmata.training import AbstractProbe
+from lemmata.papers.convergence.setting._dynamics import AbstractProbe
 
 
 class ValueProbe(AbstractProbe):

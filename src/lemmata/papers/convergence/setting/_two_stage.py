@@ -2,41 +2,47 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from lemmata._errors import InputError
+from lemmata._errors import InputError, unknown_name
 from lemmata.attention import (
-    CellCoordinates,
     Inputs,
     ValueCoordinates,
     attention,
-    pack,
     predict,
     value_margins,
 )
+from lemmata.papers.convergence.setting._batch import Batch
 from lemmata.papers.convergence.setting._dataset import Dataset
-from lemmata.papers.convergence.setting._probes import OrderProbe, ValueProbe
-from lemmata.training import (
+from lemmata.papers.convergence.setting._dynamics import (
     AttentionTraining,
     CollocationTraining,
+    JointState,
     JointTraining,
+)
+from lemmata.papers.convergence.setting._probes import ValueProbe
+from lemmata.training import (
     Recording,
     Rule,
     Store,
+    TrainingState,
     every,
     log_spaced,
     record_steps,
     run,
 )
-from lemmata.training._dynamics import JointState, TrainingState
 
-Rate = float | Literal["paper", "largest"]
+NamedRate = Literal["paper", "largest"]
+Rate = float | NamedRate
 """A step size: a number, the one of Section 7, or ||W*||/e, the largest the proofs allow."""
+
+STAGE_1_CONSTANT, STAGE_2_CONSTANT = 0.2, 0.05
+"""Section 7 divides these by sqrt(|V|)."""
 
 Progress = Callable[[int], None]
 
@@ -64,12 +70,32 @@ class TwoStage:
     rule: Rule = "ngd"
 
     def __post_init__(self) -> None:
-        for name, value in (("stage 1 steps", self.stage1_steps), ("steps", self.steps)):
-            if value < 0:
-                raise InputError(f"the number of {name} must not be negative; got {value}")
-        for name, value in (("stage 1 step size", self.stage1_rate), ("step size", self.rate)):
-            if not isinstance(value, str) and not (np.isfinite(value) and value > 0):
-                raise InputError(f"the {name} must be a positive number; got {value}")
+        _check_steps("stage 1 steps", self.stage1_steps)
+        _check_steps("steps", self.steps)
+        _check_rate("stage 1 step size", self.stage1_rate)
+        _check_rate("step size", self.rate)
+        if self.rule not in get_args(Rule):
+            raise InputError(unknown_name("rule", str(self.rule), get_args(Rule)))
+        if isinstance(self.record, str) and self.record not in ("every", "log"):
+            raise InputError(unknown_name("choice of records", self.record, ("every", "log")))
+
+    @property
+    def says(self) -> str:
+        """What is run, in one line."""
+        name = "normalized gradient descent" if self.rule == "ngd" else "gradient descent"
+        return (
+            f"{name} in two stages: {self.stage1_steps} steps of size "
+            f"{_show_rate(self.stage1_rate, STAGE_1_CONSTANT)} on W_ov with the collocation, then "
+            f"{self.steps} steps of size {_show_rate(self.rate, STAGE_2_CONSTANT)} on W_kq with "
+            "the whole data"
+        )
+
+    def rates(self, dataset: Dataset) -> tuple[float, float]:
+        """eta_0 and eta for a dataset."""
+        return (
+            _rate(self.stage1_rate, STAGE_1_CONSTANT, dataset.K, dataset.norm_ov),
+            _rate(self.rate, STAGE_2_CONSTANT, dataset.K, dataset.norm_kq),
+        )
 
     def run(
         self,
@@ -79,9 +105,8 @@ class TwoStage:
         progress: Progress = _silent,
     ) -> "TwoStageRun":
         """Train every dataset, all as one batch."""
-        batch = _Batch(datasets)
-        rate_ov = np.array([_rate(self.stage1_rate, 0.2, d.K, d.norm_ov) for d in datasets])
-        rate_kq = np.array([_rate(self.rate, 0.05, d.K, d.norm_kq) for d in datasets])
+        batch = Batch(datasets)
+        rate_ov, rate_kq = np.array([self.rates(dataset) for dataset in datasets]).T
         first = CollocationTraining(
             start=jnp.zeros_like(batch.target_ov),
             following=batch.following,
@@ -180,6 +205,18 @@ class Joint:
     steps: int = 900
     rate: Rate = "paper"
 
+    def __post_init__(self) -> None:
+        _check_steps("steps", self.steps)
+        _check_rate("step size", self.rate)
+
+    @property
+    def says(self) -> str:
+        """What is run, in one line."""
+        return (
+            f"normalized gradient descent on W_ov and W_kq together: {self.steps} steps of size "
+            f"{_show_rate(self.rate, STAGE_1_CONSTANT)}"
+        )
+
     def run(
         self,
         datasets: Sequence[Dataset],
@@ -188,10 +225,10 @@ class Joint:
         progress: Progress = _silent,
     ) -> "JointRun":
         """Train every dataset, all as one batch."""
-        batch = _Batch(datasets)
+        batch = Batch(datasets)
         if batch.embedded:
             raise InputError("joint training is for orthonormal embeddings that start from zero")
-        rate = np.array([_rate(self.rate, 0.2, d.K, d.norm_ov) for d in datasets])
+        rate = np.array([_rate(self.rate, STAGE_1_CONSTANT, d.K, d.norm_ov) for d in datasets])
         dynamics = JointTraining(
             start_values=jnp.zeros_like(batch.target_ov),
             start_weights=jnp.zeros_like(batch.target_kq),
@@ -214,6 +251,25 @@ class JointRun:
     recording: Recording[JointState]
 
 
+def _check_steps(name: str, value: int) -> None:
+    if value < 0:
+        raise InputError(f"the number of {name} must not be negative; got {value}")
+
+
+def _check_rate(name: str, value: Rate) -> None:
+    if isinstance(value, str):
+        if value not in get_args(NamedRate):
+            known = ("a number", *get_args(NamedRate))
+            raise InputError(unknown_name(name, value, known))
+    elif not (np.isfinite(value) and value > 0):
+        raise InputError(f"the {name} must be a positive number; got {value}")
+
+
+def _show_rate(rate: Rate, constant: float) -> str:
+    words = {"paper": f"{constant}/sqrt(|V|)", "largest": "||W*||/e"}
+    return words[rate] if isinstance(rate, str) else f"{rate:g}"
+
+
 def _rate(rate: Rate, constant: float, K: int, norm: float) -> float:
     """Section 7 uses 0.2/sqrt(d) and 0.05/sqrt(d); the proofs ask for eta <= ||W*||/e."""
     if rate == "paper":
@@ -231,105 +287,3 @@ def _value_logits(coordinates: ValueCoordinates, weights: Float[jax.Array, "..."
 @jax.jit
 def _margins(inputs: Inputs, values: Float[jax.Array, "..."]) -> jax.Array:
     return jax.vmap(value_margins)(inputs, values)
-
-
-class _Batch:
-    """Datasets as padded arrays, with their targets and probes."""
-
-    def __init__(self, datasets: Sequence[Dataset]):
-        for dataset in datasets:
-            if not dataset.has_collocation:
-                problem = dataset.broken("collocation_conflict", "collocation_missing")[0]
-                raise InputError(
-                    f"{dataset.name}: stage 1 needs the next token of every token, but "
-                    f"{problem.message} ({problem.where})"
-                )
-        self.datasets = datasets
-        self.embedded = any(d.embeddings is not None for d in datasets)
-        raw = pack([d.data for d in datasets])
-        for i, dataset in enumerate(datasets):
-            if dataset.log_frequency is not None:
-                raw.log_frequency[i, : len(dataset.data.samples)] = dataset.log_frequency
-        self.inputs: Inputs = jax.tree.map(jnp.asarray, raw)
-        B, K = raw.vocabulary.shape
-        C = raw.cell_token.shape[1]
-        following = np.zeros((B, K), dtype=np.int64)
-        target_ov = np.zeros((B, K, K))
-        target_kq = np.zeros((B, C))
-        for i, d in enumerate(datasets):
-            following[i, : d.K] = [d.collocation.following[x] for x in range(d.K)]
-            assert d.value_margin.weights is not None
-            target_ov[i, : d.K, : d.K] = d.value_margin.weights.T
-            if d.attention_margin.weights is not None and d.embeddings is None:
-                known = raw.cell_exists[i]
-                cells = raw.cell_token[i, known], raw.cell_query[i, known]
-                target_kq[i, : known.sum()] = d.attention_margin.weights[cells]
-        self.following = jnp.asarray(following)
-        self.target_ov = jnp.asarray(target_ov)
-        self.target_kq = jnp.asarray(target_kq)
-        self.start_kq = jnp.zeros((B, C))
-        self.value_coordinates = ValueCoordinates()
-        self.cell_coordinates = CellCoordinates()
-        if self.embedded:
-            self._embed(raw)
-        self.probe = _order_probe(datasets, raw, self.inputs)
-
-    def _embed(self, raw: Inputs) -> None:
-        """Replace token coordinates by the space of the embeddings, padded with zeros."""
-        B, K = raw.vocabulary.shape
-        family = [np.eye(d.K) if d.embeddings is None else d.embeddings for d in self.datasets]
-        dimension = max(E.shape[1] for E in family)
-        embeddings = np.zeros((B, K, dimension))
-        start = np.zeros((B, dimension, dimension))
-        target_kq = np.zeros((B, dimension, dimension))
-        target_ov = np.zeros((B, dimension, K))
-        for i, (d, E) in enumerate(zip(self.datasets, family, strict=True)):
-            D = E.shape[1]
-            embeddings[i, : d.K, :D] = E
-            if d.initial_weights is not None:
-                start[i, :D, :D] = d.initial_weights
-            W = d.attention_margin.weights
-            if W is not None:
-                target_kq[i, :D, :D] = E.T @ W @ E if d.orthonormal else W
-            assert d.value_margin.weights is not None
-            target_ov[i, :D, : d.K] = E.T @ d.value_margin.weights.T
-        self.target_ov = jnp.asarray(target_ov)
-        self.target_kq = jnp.asarray(target_kq)
-        self.start_kq = jnp.asarray(start)
-        rows = np.arange(B)[:, None]
-        self.value_coordinates = ValueCoordinates(jnp.asarray(embeddings))
-        self.cell_coordinates = CellCoordinates(
-            jnp.asarray(embeddings[rows, raw.cell_token] * raw.cell_exists[:, :, None]),
-            jnp.asarray(embeddings[rows, raw.cell_query]),
-        )
-
-
-def _order_probe(datasets: Sequence[Dataset], raw: Inputs, inputs: Inputs) -> OrderProbe:
-    B, N, D = raw.tokens.shape
-    C = raw.cell_token.shape[1]
-    edges = max(1, max(sum(len(g.edges) for g in d.orders.graphs.values()) for d in datasets))
-    optimal = np.zeros((B, N, D), dtype=bool)
-    log_length = np.zeros((B, N))
-    winner, loser = np.zeros((2, B, edges), dtype=np.int64)
-    exists = np.zeros((B, edges), dtype=bool)
-    is_optimal, is_non_optimal = np.zeros((2, B, C), dtype=bool)
-    for i, d in enumerate(datasets):
-        for n, sample in enumerate(d.data.samples):
-            chosen = d.orders.selected(sample)
-            log_length[i, n] = np.log(len(sample.tokens))
-            for s, token in enumerate(sorted(set(sample.tokens))):
-                optimal[i, n, s] = token in chosen
-        count = int(raw.cell_exists[i].sum())
-        pairs = zip(raw.cell_token[i, :count], raw.cell_query[i, :count], strict=True)
-        cell = {(int(t), int(q)): c for c, (t, q) in enumerate(pairs)}
-        facts = [(q, edge) for q, graph in d.orders.graphs.items() for edge in graph.edges]
-        for e, (q, (a, b)) in enumerate(facts):
-            winner[i, e], loser[i, e], exists[i, e] = cell[a, q], cell[b, q], True
-        for (token, q), c in cell.items():
-            role = d.orders.role(q, token)
-            is_optimal[i, c] = role == "optimal"
-            is_non_optimal[i, c] = role == "non_optimal"
-    return OrderProbe(
-        inputs,
-        *map(jnp.asarray, (optimal, log_length, winner, loser, exists, is_optimal, is_non_optimal)),
-    )

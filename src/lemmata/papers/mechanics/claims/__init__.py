@@ -5,7 +5,7 @@
 and Section 6; ``own`` and ``rates`` what the paper does not say.
 """
 
-from lemmata.old_claims import claims_of
+from lemmata.claims import claims_of
 from lemmata.papers.mechanics.claims import (
     descent,
     gradient,

@@ -1,354 +1,284 @@
 """Appendix C.1 and C.2: the risk of the log loss, its gradient and its curvature."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
 
-from lemmata.old_claims import Bench, Judgement, Status, at_least, fact
-from lemmata.papers.mechanics.claims._terms import (
-    ASSUMPTION_2,
-    ASSUMPTION_4,
-    at_most_zero,
-    claim,
-    judge,
-    over,
-    with_ties,
-)
-from lemmata.papers.mechanics.evidence import Structures
+from lemmata.claims import Bench, Comparisons, Version, at_least, at_most, equal
+from lemmata.papers.mechanics.claims._shared import claim, sides, with_ties
+from lemmata.papers.mechanics.counterexamples import named
 from lemmata.papers.mechanics.experiments import (
     SAMPLE,
-    witness,
+    At,
+    generator_for,
+    project,
+    random_weights,
+    softmax_of,
 )
+from lemmata.papers.mechanics.setting import REALIZABLE, Dataset
+from lemmata.settings import Evidence
 
-if TYPE_CHECKING:
-    from lemmata.papers.mechanics.setting import Dataset
-
-LOG_LOSS = (ASSUMPTION_2,)
-
-
-@claim(
-    "equation-17",
-    "Appendix C.1, Eq. (17)",
-    "With C E^T = I the score of a token is 1 for the label and 0 otherwise.",
-    assumes=(ASSUMPTION_4,),
-    on=SAMPLE,
-    sharpened="1 for every token",
-)
-def equation_17(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """With C = pinv(E)^T, over the tokens of every sample."""
-
-    def errors(dataset: "Dataset") -> list[float]:
-        head = np.linalg.pinv(dataset.E).T
-        found = [
-            abs(float(head[s.label] @ dataset.E[x]) - float(x == s.label or sharpened))
-            for s in dataset.data.samples
-            for x in s.tokens
-        ]
-        return [max(found) / float(np.linalg.cond(dataset.E))]
-
-    return [at_most_zero(evidence, "scores", over(evidence, errors), 1e-12)]
+WIDEST = 12
+"""The gradient is computed entry by entry up to this dimension."""
 
 
 @claim(
     "equation-18",
     "Appendix C.1, Eq. (18)",
     "The risk of the log loss is the mean of −log Σ_{O_i} s_it.",
-    assumes=LOG_LOSS,
+    hypotheses=(REALIZABLE,),
     on=SAMPLE,
-    sharpened="the risk is 1.001 times that",
 )
-def equation_18(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def equation_18(evidence: Evidence[Dataset]) -> Comparisons:
     """Position by position against the log-domain risk of distinct tokens."""
-    from lemmata.papers.mechanics._points import At, random_weights, softmax_of
 
-    def errors(dataset: "Dataset") -> list[float]:
-        found = []
+    def risks(dataset: Dataset) -> Iterator[tuple[float, ...]]:
         for W in random_weights(dataset)[:8]:
-            losses = []
-            for s in dataset.realizable.samples:
-                weights = softmax_of(dataset, list(s.tokens), s.query, W)
-                mass = sum(w for w, x in zip(weights, s.tokens, strict=True) if x == s.label)
-                losses.append(-s.count * np.log(mass))
-            plain = sum(losses) / dataset.realizable.total * (1.001 if sharpened else 1.0)
-            found.append(abs(plain / At(dataset, W).risk - 1))
-        return found
+            at = At(dataset, W)
+            yield _plain_risk(dataset, W), at.risk, at.rounding
 
-    return [at_most_zero(evidence, "relative difference", over(evidence, errors), 1e-9)]
+    left, right, rounding = sides(evidence, risks, 3)
+    return equal(left, right, size=1 + right, rounding=rounding, part="risk")
 
 
-def _differences(dataset: "Dataset", weights: np.ndarray) -> np.ndarray:
-    """The gradient of the risk by central differences."""
-    from lemmata.papers.mechanics._points import At
-
-    step = 1e-5
-    found = np.zeros_like(weights)
-    for index in np.ndindex(*weights.shape):
-        shift = np.zeros_like(weights)
-        shift[index] = step
-        up, down = At(dataset, weights + shift).risk, At(dataset, weights - shift).risk
-        found[index] = (up - down) / (2 * step)
-    return found
-
-
-def _gradient_errors(evidence: Structures, of_label: bool, factor: float) -> np.ndarray:
-    from lemmata.papers.mechanics._points import At, random_weights
-
-    def errors(dataset: "Dataset") -> list[float]:
-        found = []
-        for W in random_weights(dataset)[:2]:
-            numeric = _differences(dataset, W)
-            formula = np.zeros_like(W) if of_label else factor * At(dataset, W).gradient()
-            found.append(
-                float(np.linalg.norm(formula - numeric) / (1e-3 + np.linalg.norm(numeric)))
-            )
-        return found
-
-    small = Structures(tuple(d for d in evidence.datasets if d.E.shape[1] <= 12))
-    return over(small, errors)
+def _plain_risk(dataset: Dataset, weights: np.ndarray) -> float:
+    """As Eq. (18) writes it; also at complex weights, close to real ones."""
+    total = 0.0
+    for s in dataset.realizable.samples:
+        logits = dataset.E[list(s.tokens)] @ weights @ dataset.E[s.query]
+        powers = np.exp(logits - logits.real.max())
+        label = np.array(s.tokens) == s.label
+        total -= s.count * np.log(powers[label].sum() / powers.sum())
+    return total / dataset.realizable.total
 
 
 @claim(
     "equation-19",
     "Appendix C.1, Eq. (19) as printed",
     "∇L(W) = (1/n) Σ_i Σ_{t ∈ O_i} s_it (x_it − e_yi) x̄_i^T.",
-    assumes=LOG_LOSS,
+    hypotheses=(REALIZABLE,),
     on=SAMPLE,
-    sharpened="∇L(W) = 0",
+    kind="misprint",
+    versions=[
+        Version(
+            "repaired",
+            where="ours: Eq. (19) over the complement of O_i, as the proof of Lemma 6 has it",
+            statement="∇L(W) = (1/n) Σ_i Σ_{t ∉ O_i} s_it (x_it − e_yi) x̄_i^T.",
+            parameters={"over": "others"},
+        )
+    ],
 )
-def equation_19(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """On O_i x_it is e_yi, so the printed sum is 0; the gradient is not."""
-    errors = _gradient_errors(evidence, True, 1.0)
-    return [at_most_zero(evidence, "relative error", errors, 1e-6)]
+def equation_19(
+    evidence: Evidence[Dataset], over: Literal["label", "others"] = "label"
+) -> Comparisons:
+    """By complex steps; on O_i x_it is e_yi, so the printed sum is 0, and the gradient is not."""
+
+    def gradients(dataset: Dataset) -> Iterator[tuple[float, ...]]:
+        for W in random_weights(dataset)[:2]:
+            at, step = At(dataset, W), np.zeros(W.shape, dtype=complex)
+            formula = at.gradient() if over == "others" else np.zeros_like(W)
+            size = float(np.linalg.norm(at.gradient()))
+            for index in np.ndindex(*W.shape):
+                step[index] = 1e-30j
+                slope = float(np.imag(_plain_risk(dataset, W + step))) / 1e-30
+                step[index] = 0
+                yield float(formula[index]), slope, size, at.rounding
+
+    small = evidence.where(lambda dataset: dataset.E.shape[1] <= WIDEST)
+    left, right, size, rounding = sides(small, gradients, 4)
+    return equal(left, right, size=size, rounding=rounding, part="∇L", cases=small.cases)
 
 
-@claim(
-    "equation-19/repaired",
-    "ours: Eq. (19) over the complement of O_i, as the proof of Lemma 6 has it",
-    "∇L(W) = (1/n) Σ_i Σ_{t ∉ O_i} s_it (x_it − e_yi) x̄_i^T.",
-    assumes=LOG_LOSS,
-    on=SAMPLE,
-    sharpened="1.001 times that",
-)
-def equation_19_repaired(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """Against central differences of the risk."""
-    errors = _gradient_errors(evidence, False, 1.001 if sharpened else 1.0)
-    return [at_most_zero(evidence, "relative error", errors, 1e-6)]
-
-
-def _repeated_token(bench: Bench) -> Sequence[Judgement]:
-    """Eight copies of one token: |X D x̄| = √8 |D| while |E|² |D| = |D|."""
-    from lemmata.papers.mechanics._counterexamples import named
-
+def _eight_copies(bench: Bench) -> Comparisons:
+    """Eight copies of one token: ‖X D x̄‖ = √8 ‖D‖ while ‖E‖² ‖D‖ = ‖D‖."""
     dataset = named("eight-copies", 2, [[0] * 8], [0])
     X, D = dataset.E[[0] * 8], np.array([[1.0, 0.0], [0.0, 0.0]])
-    left = float(np.linalg.norm(X @ D @ dataset.E[0]))
-    right = float(np.linalg.norm(dataset.E, 2) ** 2 * np.linalg.norm(D))
-    reason = f"for X = eight copies of e_0 and D = e_0 e_0^T the sides are {left:.4f} and {right:g}"
-    return [
-        fact("‖X D x̄‖ ≤ ‖E‖² ‖D‖", left <= right, reason, witness(dataset, left=left, right=right))
-    ]
-
-
-def _softmax_steps(dataset: "Dataset") -> list[tuple[float, float]]:
-    """‖s − ṡ‖ over samples and pairs of W, with ‖E‖² ‖W − Ẇ‖."""
-    from lemmata.papers.mechanics._points import random_weights, softmax_of
-
-    found = []
-    matrices = random_weights(dataset)
-    size = float(np.linalg.norm(dataset.E, 2)) ** 2
-    for W, noise in zip(matrices, matrices[::-1], strict=True):
-        for scale in (1e-3, 0.3):
-            other = W + scale * noise
-            for s in dataset.realizable.samples:
-                here = softmax_of(dataset, list(s.tokens), s.query, W)
-                there = softmax_of(dataset, list(s.tokens), s.query, other)
-                move = size * scale * float(np.linalg.norm(noise))
-                found.append((float(np.linalg.norm(here - there)), move))
-    return found
+    left = np.linalg.norm(X @ D @ dataset.E[0])
+    right = np.linalg.norm(dataset.E, 2) ** 2 * np.linalg.norm(D)
+    return at_most(left, right, part="‖X D x̄‖ ≤ ‖E‖² ‖D‖", cases=[dataset])
 
 
 @claim(
     "equation-21",
     "Appendix C.1, Eq. (21)",
     "‖s − ṡ‖ ≤ ‖X (W − Ẇ) x̄‖ ≤ ‖E‖² ‖W − Ẇ‖.",
-    assumes=LOG_LOSS,
+    hypotheses=(REALIZABLE,),
     on=SAMPLE,
-    sharpened="‖s − ṡ‖ ≤ 10⁻⁴ ‖E‖² ‖W − Ẇ‖",
-    counterexample=_repeated_token,
-)
-def equation_21(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """The second inequality fails for repeated tokens; the ends of the chain are right."""
-    return _softmax_judgements(evidence, 1e-4 if sharpened else 1.0)
-
-
-@claim(
-    "equation-21/repaired",
-    "ours: without the middle, and with the best constant",
-    "‖s − ṡ‖ ≤ (1/2) ‖E‖² ‖W − Ẇ‖.",
-    assumes=LOG_LOSS,
-    on=SAMPLE,
-    sharpened="‖s − ṡ‖ ≤ 10⁻⁴ ‖E‖² ‖W − Ẇ‖",
-)
-def equation_21_repaired(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """Over random pairs of weights."""
-    return _softmax_judgements(evidence, 1e-4 if sharpened else 0.5)
-
-
-def _softmax_judgements(evidence: Structures, constant: float) -> Sequence[Judgement]:
-    def slack(dataset: "Dataset") -> list[float]:
-        return [constant * move - change for change, move in _softmax_steps(dataset)]
-
-    return [
-        judge(
-            at_least, evidence, "change of attention", over(evidence, slack), 0.0, tolerance=1e-14
+    kind="constant",
+    counterexample=_eight_copies,
+    versions=[
+        Version(
+            "repaired",
+            where="ours: without the middle, and with the best constant",
+            statement="‖s − ṡ‖ ≤ (1/2) ‖E‖² ‖W − Ẇ‖.",
+            parameters={"constant": 0.5},
         )
-    ]
+    ],
+)
+def equation_21(evidence: Evidence[Dataset], constant: float = 1.0) -> Comparisons:
+    """The second inequality fails for repeated tokens; the ends of the chain are right."""
+
+    def steps(dataset: Dataset) -> Iterator[tuple[float, ...]]:
+        matrices = random_weights(dataset)
+        size = float(np.linalg.norm(dataset.E, 2)) ** 2
+        for W, noise in zip(matrices, matrices[::-1], strict=True):
+            for scale in (1e-3, 0.3):
+                move = size * scale * float(np.linalg.norm(noise))
+                for s in dataset.realizable.samples:
+                    here, there = (
+                        softmax_of(dataset, list(s.tokens), s.query, V)
+                        for V in (W, W + scale * noise)
+                    )
+                    yield float(np.linalg.norm(here - there)), constant * move
+
+    change, bound = sides(evidence, steps)
+    return at_most(change, bound, size=1.0, part="change of attention")
 
 
-def curvature_below(evidence: Structures, constant: str, factor: float) -> Judgement:
-    """The largest eigenvalue of the Hessian at random W and at 0, against a constant."""
-    from lemmata.papers.mechanics._points import At, random_weights
+def _gradient_steps(evidence: Evidence[Dataset]) -> tuple[np.ndarray, ...]:
+    """For pairs W, Ẇ: ‖∇L − ∇L̇‖, the right sides of (20) and (22), and ‖∇L‖."""
 
-    def slack(dataset: "Dataset") -> list[float]:
-        bound = getattr(dataset, constant) * factor
-        basis = np.concatenate([dataset.bound_basis, dataset.free_basis])
-        if not len(basis):
-            return [np.nan]
-        zero = np.zeros_like(dataset.target)
-        return [
-            bound - float(np.linalg.eigvalsh(At(dataset, W).hessian(basis))[-1])
-            for W in (zero, *random_weights(dataset))
-        ]
+    def steps(dataset: Dataset) -> Iterator[tuple[float, ...]]:
+        size = float(np.linalg.norm(dataset.E, 2)) ** 2
+        matrices = random_weights(dataset)
+        for W, noise in zip(matrices, matrices[::-1], strict=True):
+            other = W + 0.1 * noise
+            total = 0.0
+            for s in dataset.realizable.samples:
+                here = softmax_of(dataset, list(s.tokens), s.query, W)
+                there = softmax_of(dataset, list(s.tokens), s.query, other)
+                total += s.count * np.sqrt(len(s.tokens)) * float(np.linalg.norm(here - there))
+            slope, moved = At(dataset, W).gradient(), At(dataset, other).gradient()
+            yield (
+                float(np.linalg.norm(slope - moved)),
+                2 * size * total / dataset.realizable.total,
+                dataset.lipschitz * 0.1 * float(np.linalg.norm(noise)),
+                float(np.linalg.norm(slope)),
+            )
 
-    return judge(
-        at_least, evidence, "largest curvature", over(evidence, slack), 0.0, tolerance=1e-12
-    )
-
-
-def _gradient_steps(dataset: "Dataset") -> list[tuple[float, float, float]]:
-    """For pairs W, Ẇ: ‖∇L − ∇L̇‖, the sum over samples of (20), and ‖W − Ẇ‖."""
-    from lemmata.papers.mechanics._points import At, random_weights, softmax_of
-
-    size = float(np.linalg.norm(dataset.E, 2)) ** 2
-    matrices = random_weights(dataset)
-    found = []
-    for W, noise in zip(matrices, matrices[::-1], strict=True):
-        other = W + 0.1 * noise
-        total = 0.0
-        for s in dataset.realizable.samples:
-            here = softmax_of(dataset, list(s.tokens), s.query, W)
-            there = softmax_of(dataset, list(s.tokens), s.query, other)
-            total += s.count * np.sqrt(len(s.tokens)) * float(np.linalg.norm(here - there))
-        change = float(np.linalg.norm(At(dataset, W).gradient() - At(dataset, other).gradient()))
-        move = 0.1 * float(np.linalg.norm(noise))
-        found.append((change, 2 * size * total / dataset.realizable.total, move))
-    return found
+    return sides(evidence, steps, 4)
 
 
 @claim(
     "equation-20",
     "Appendix C.1, Eq. (20)",
     "‖∇L(W) − ∇L(Ẇ)‖ ≤ (2‖E‖²/n) Σ_i √T_i ‖s_i − ṡ_i‖.",
-    assumes=LOG_LOSS,
+    hypotheses=(REALIZABLE,),
     on=SAMPLE,
-    sharpened="a hundredth of that",
 )
-def equation_20(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def equation_20(evidence: Evidence[Dataset]) -> Comparisons:
     """Over random pairs of weights."""
-    factor = 0.01 if sharpened else 1.0
-
-    def slack(dataset: "Dataset") -> list[float]:
-        return [factor * bound - change for change, bound, _ in _gradient_steps(dataset)]
-
-    return [judge(at_least, evidence, "change", over(evidence, slack), 0.0, tolerance=1e-13)]
+    change, bound, _, size = _gradient_steps(evidence)
+    return at_most(change, bound, size=size, part="change")
 
 
 @claim(
     "equation-22",
     "Appendix C.1, Eq. (22)",
     "‖∇L(W) − ∇L(Ẇ)‖ ≤ 2 √T_max ‖E‖⁴ ‖W − Ẇ‖.",
-    assumes=LOG_LOSS,
+    hypotheses=(REALIZABLE,),
     on=SAMPLE,
-    sharpened="a hundredth of that",
 )
-def equation_22(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def equation_22(evidence: Evidence[Dataset]) -> Comparisons:
     """Over random pairs of weights."""
-    factor = 0.01 if sharpened else 1.0
+    change, _, bound, size = _gradient_steps(evidence)
+    return at_most(change, bound, size=size, part="change")
 
-    def slack(dataset: "Dataset") -> list[float]:
-        bound = factor * dataset.lipschitz
-        return [bound * move - change for change, _, move in _gradient_steps(dataset)]
 
-    return [judge(at_least, evidence, "change", over(evidence, slack), 0.0, tolerance=1e-13)]
+def _pairs_basis(dataset: Dataset) -> np.ndarray:
+    """A basis of the span of all pairs, outside of which the risk does not change."""
+    return np.concatenate([dataset.bound_basis, dataset.free_basis])
+
+
+def _two_tokens(bench: Bench) -> Comparisons:
+    """One sample with two tokens: the Hessian at 0 attains the constant."""
+    dataset = named("two-tokens", 2, [[0, 1]], [0])
+    top = At(dataset, np.zeros((2, 2))).curvature_roots(dataset.free_basis)[0] ** 2
+    return equal(top, dataset.lipschitz_tight, part="attained", cases=[dataset])
 
 
 @claim(
     "equation-23",
     "Appendix C.1, Eq. (23)",
     "∇L is Lipschitz with L = 2 √T_max ‖E‖⁴: no curvature exceeds it.",
-    assumes=LOG_LOSS,
+    hypotheses=(REALIZABLE,),
     on=SAMPLE,
-    sharpened="with L / 100",
 )
-def equation_23(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """By the largest eigenvalue of the Hessian."""
-    return [curvature_below(evidence, "lipschitz", 0.01 if sharpened else 1.0)]
+@claim(
+    "own/tight-lipschitz",
+    "ours; docs/mechanics.md",
+    "∇L is Lipschitz with mean_i (1/4) max_{a,b ∈ X_i} ‖e_a − e_b‖² ‖x̄_i‖², which does not grow "
+    "with T and is attained.",
+    hypotheses=(REALIZABLE,),
+    on=SAMPLE,
+    counterexample=_two_tokens,
+    constant="lipschitz_tight",
+)
+def equation_23(
+    evidence: Evidence[Dataset], constant: Literal["lipschitz", "lipschitz_tight"] = "lipschitz"
+) -> Comparisons:
+    """By the largest eigenvalue of the Hessian, at random W and at 0."""
+
+    def curvatures(dataset: Dataset) -> Iterator[tuple[float, ...]]:
+        basis = _pairs_basis(dataset)
+        for W in (np.zeros_like(dataset.target), *random_weights(dataset)):
+            if len(basis):
+                at = At(dataset, W)
+                top = float(at.curvature_roots(basis)[0] ** 2)
+                yield top, getattr(dataset, constant), at.rounding
+
+    top, bound, rounding = sides(evidence, curvatures, 3)
+    return at_most(top, bound, rounding=rounding, part="largest curvature")
 
 
 @claim(
     "equation-24",
     "Appendix C.2, Eq. (24)",
     "u^T ∇²ℓ(v) u = [(Σ z)(Σ u² z) − (Σ u z)²]/(Σ z)² ≥ 0, z_k = m_k e^{v_k}.",
-    assumes=(),
     on=SAMPLE,
-    sharpened="≥ 0.5",
 )
-def equation_24(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def equation_24(evidence: Evidence[Dataset]) -> Comparisons:
     """As a variance, at random u and v; absent tokens have z = 0, which the proof forgets."""
-    from lemmata.papers.mechanics._points import generator_for
 
-    def values(dataset: "Dataset") -> list[float]:
+    def values(dataset: Dataset) -> Iterator[tuple[float, ...]]:
         draw = generator_for(dataset, "convexity")
-        found = []
         for s in dataset.realizable.samples:
             counts = np.array([s.tokens.count(k) for k in range(dataset.K)], dtype=float)
             z = counts * np.exp(3 * draw.standard_normal(dataset.K))
             u = draw.standard_normal(dataset.K)
             p = z / z.sum()
-            found.append(float(p @ (u - p @ u) ** 2))
-        return found
+            printed = (z.sum() * (u**2 @ z) - (u @ z) ** 2) / z.sum() ** 2
+            yield printed, p @ (u - p @ u) ** 2, u**2 @ p
 
-    least = 0.5 if sharpened else 0.0
-    return [judge(at_least, evidence, "curvature", over(evidence, values), least)]
+    printed, variance, size = sides(evidence, values, 3)
+    return [
+        equal(printed, variance, size=size, part="as a variance"),
+        at_least(printed, 0.0, size=size, part="≥ 0"),
+    ]
 
 
 @claim(
     "equation-25",
     "Appendix C.2, Eq. (25)",
     "No segment in S_cyc has the risk of its points equal to the average of its ends.",
-    assumes=LOG_LOSS,
+    hypotheses=(REALIZABLE,),
     on=SAMPLE,
-    sharpened="the gap exceeds 1",
 )
-def equation_25(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """The gap at the middle of random segments, on datasets with ties."""
-    from lemmata.papers.mechanics._points import At, project, random_weights
+def equation_25(evidence: Evidence[Dataset]) -> Comparisons:
+    """At the middle of random segments, on datasets with ties."""
 
-    def gaps(dataset: "Dataset") -> list[float]:
-        found = []
-        matrices = random_weights(dataset)[:6]
-        for first, second in pairwise(matrices):
-            a, b = (project(dataset.tied_basis, W) for W in (first, second))
-            ends = (At(dataset, a).risk + At(dataset, b).risk) / 2
-            found.append(ends - At(dataset, (a + b) / 2).risk)
-        return found
+    def risks(dataset: Dataset) -> Iterator[tuple[float, ...]]:
+        for ends in pairwise(random_weights(dataset)[:6]):
+            a, b = (project(dataset.tied_basis, W) for W in ends)
+            average = (At(dataset, a).risk + At(dataset, b).risk) / 2
+            yield average, At(dataset, (a + b) / 2).risk
 
     some = with_ties(evidence)
-    if not len(some):
-        return [Judgement("gap", Status.UNDECIDED, "no dataset has ties")]
-    return [judge(at_least, some, "gap", over(some, gaps), float(sharpened), strict=True)]
+    average, middle = sides(some, risks)
+    part = "average of the ends, and the middle"
+    return at_least(average, middle, strict=True, part=part, cases=some.cases)
 
 
 @claim(
@@ -356,55 +286,70 @@ def equation_25(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
     "Appendix C.2, Eq. (26)",
     "A direction of S_cyc without curvature in any sample gives tied tokens equal logits, so it is "
     "0.",
-    assumes=LOG_LOSS,
+    hypotheses=(REALIZABLE,),
     on=SAMPLE,
-    sharpened="the curvature exceeds 1",
 )
-def equation_26(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def equation_26(evidence: Evidence[Dataset]) -> Comparisons:
     """The least curvature of the cyclic subdata's risk over unit directions of S_cyc, at W = 0."""
 
-    def least(dataset: "Dataset") -> list[float]:
-        reduced = dataset.risk.tied_only()
-        masses = np.exp(reduced.log_masses(np.zeros(reduced.cells)))
-        hessian = reduced.hessian(masses, dataset.design(dataset.tied_basis))
-        return [float(np.linalg.eigvalsh(hessian)[0])]
+    def curvature(dataset: Dataset) -> Iterator[tuple[float, ...]]:
+        at = At(dataset, np.zeros_like(dataset.target))
+        roots = at.curvature_roots(dataset.tied_basis, dataset.risk.tied_only())
+        yield roots[-1], roots[0]
 
     some = with_ties(evidence)
-    if not len(some):
-        return [Judgement("curvature", Status.UNDECIDED, "no dataset has ties")]
-    return [judge(at_least, some, "curvature", over(some, least), float(sharpened), strict=True)]
+    least, size = sides(some, curvature)
+    part = "root of the least curvature"
+    return at_least(least, 0.0, strict=True, size=size, part=part, cases=some.cases)
 
 
 @claim(
     "lemma-3",
     "Section 5, Lemma 3",
     "The risk of the log loss is convex, and strictly convex on S_cyc.",
-    assumes=LOG_LOSS,
+    hypotheses=(REALIZABLE,),
     on=SAMPLE,
-    sharpened="it is 1-strongly convex on S_cyc",
 )
-def lemma_3(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """The smallest eigenvalues of the Hessian; it is the covariance of the tokens under s."""
-    from lemmata.papers.mechanics._points import At, random_weights
+def lemma_3(evidence: Evidence[Dataset]) -> Comparisons:
+    """By Hessians, as differences of terms; their square roots on S_cyc have full rank."""
 
-    def everywhere(dataset: "Dataset") -> list[float]:
-        basis = np.concatenate([dataset.bound_basis, dataset.free_basis])
-        if not len(basis):
-            return [0.0]
-        matrices = random_weights(dataset)
-        return [float(np.linalg.eigvalsh(At(dataset, W).hessian(basis))[0]) for W in matrices]
+    def everywhere(dataset: Dataset) -> Iterator[tuple[float, ...]]:
+        design = dataset.design(_pairs_basis(dataset))
+        terms = float(np.sum(design**2, axis=1).max(initial=0.0))
+        for W in random_weights(dataset) if design.size else ():
+            hessian = dataset.risk.hessian(At(dataset, W).masses, design)
+            yield np.linalg.eigvalsh(hessian)[0], terms
 
-    def tied(dataset: "Dataset") -> list[float]:
-        draw = random_weights(dataset)[:6]
-        return [
-            float(np.linalg.eigvalsh(At(dataset, W).hessian(dataset.tied_basis))[0]) for W in draw
-        ]
+    def tied(dataset: Dataset) -> Iterator[tuple[float, ...]]:
+        for W in random_weights(dataset)[:6]:
+            roots = At(dataset, W).curvature_roots(dataset.tied_basis)
+            yield roots[-1], roots[0]
 
-    curvature = over(evidence, everywhere)
-    parts = [judge(at_least, evidence, "curvature", curvature, 0.0, tolerance=1e-13)]
-    least = 1.0 if sharpened else 0.0
+    least, terms = sides(evidence, everywhere)
+    parts = [at_least(least, 0.0, size=terms, part="curvature")]
     some = with_ties(evidence)
     if len(some):
-        inside = over(some, tied)
-        parts.append(judge(at_least, some, "curvature on S_cyc", inside, least, strict=True))
+        least, largest = sides(some, tied)
+        part = "root of the least curvature on S_cyc"
+        parts.append(at_least(least, 0.0, strict=True, size=largest, part=part, cases=some.cases))
     return parts
+
+
+@claim(
+    "own/strict-convexity",
+    "ours",
+    "The risk of the log loss is strictly convex on the span of all pairs, not only on S_cyc.",
+    hypotheses=(REALIZABLE,),
+    on=SAMPLE,
+)
+def strict_convexity(evidence: Evidence[Dataset]) -> Comparisons:
+    """The square root of the Hessian has full rank there, at moderate W."""
+
+    def curvature(dataset: Dataset) -> Iterator[tuple[float, ...]]:
+        basis = _pairs_basis(dataset)
+        for W in random_weights(dataset)[:2] if len(basis) else ():
+            roots = At(dataset, 0.3 * W).curvature_roots(basis)
+            yield roots[-1], roots[0]
+
+    least, largest = sides(evidence, curvature)
+    return at_least(least, 0.0, strict=True, size=largest, part="root of the least curvature")

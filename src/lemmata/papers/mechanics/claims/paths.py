@@ -1,173 +1,125 @@
 """Section 4.1 and Appendices B.1 and B.2: the regularization path without ties."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 
-from lemmata.old_claims import Bench, Judgement, at_least, fact
-from lemmata.papers.mechanics import theory
-from lemmata.papers.mechanics.claims._terms import (
-    ACYCLIC,
-    ASSUMPTION_2,
-    FEASIBLE,
-    NONZERO,
-    claim,
-    judge,
-    over,
-    positive,
-    vanishing,
+from lemmata.attention import FLAT
+from lemmata.claims import Bench, Comparisons, Version, at_least, at_most, tends_to
+from lemmata.papers.mechanics.claims._shared import SEPARABLE, aligns, claim, sides
+from lemmata.papers.mechanics.counterexamples import flat_loss_and_two_scores, only_the_label
+from lemmata.papers.mechanics.experiments import (
+    BALLS,
+    DIRECTIONS,
+    EPS,
+    SAMPLE,
+    At,
+    log_odds_outside,
+    random_weights,
 )
-from lemmata.papers.mechanics.evidence import Balls, Structures
-from lemmata.papers.mechanics.experiments import BALLS, SAMPLE, witness
+from lemmata.papers.mechanics.setting import (
+    ACYCLIC_DATA,
+    FEASIBLE,
+    REALIZABLE,
+    Dataset,
+    Training,
+    ball_paths,
+)
+from lemmata.settings import Evidence
 
-if TYPE_CHECKING:
-    from lemmata.papers.mechanics.setting import Dataset
-
-SEPARABLE = (ASSUMPTION_2, ACYCLIC, FEASIBLE, NONZERO)
-RADII = (1.0, 5.0, 20.0, 80.0)
-
-
-def _risk_exceeds(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """log(risk - L*) is finite at finite W and falls like -R along R W^mm (log loss, L* = 0)."""
-    from lemmata.papers.mechanics._points import At, random_weights
-
-    above = over(evidence, lambda d: [np.exp(At(d, W).log_risk) for W in random_weights(d)])
-    bound = 1.0 if sharpened else 0.0
-
-    def along(dataset: "Dataset") -> list[float]:
-        T = dataset.data.longest_input
-        return [np.log(T) - R - At(dataset, R * dataset.target).log_risk for R in (1, 20, 80, 400)]
-
-    return [
-        judge(at_least, evidence, "risk > L*", above, bound, strict=True),
-        judge(at_least, evidence, "risk(R W^mm) → L*", over(evidence, along), 0.0, tolerance=1e-9),
-    ]
+RADII = np.array([1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 400.0])
 
 
-def _only_the_label(bench: Bench) -> Sequence[Judgement]:
-    from lemmata.papers.mechanics._counterexamples import only_the_label
-    from lemmata.papers.mechanics._points import At
-
+def _attained(bench: Bench) -> Comparisons:
+    """A dataset of labels alone is within the hypotheses, and every W has the risk L*."""
     dataset = only_the_label()
     risk = At(dataset, np.array([[1.0]])).risk
-    reason = f"on the single sample [0 0] → 0 the risk at W = 1 is {risk:g}, which is L* itself"
-    return [fact("risk > L*", risk > 0, reason, witness(dataset, W=1.0, risk=risk))]
+    return at_least(risk, 0.0, strict=True, part="risk > L*", cases=[dataset])
 
 
 @claim(
     "lemma-1",
     "Section 4.1, Lemma 1",
     "On acyclic data every finite W has risk > L*, and risk(R W^mm) → L*.",
-    assumes=(ASSUMPTION_2, ACYCLIC, FEASIBLE),
+    hypotheses=(REALIZABLE, ACYCLIC_DATA, FEASIBLE),
     on=SAMPLE,
-    sharpened="risk > L* + 1",
-    counterexample=_only_the_label,
+    kind="hypothesis",
+    counterexample=_attained,
+    versions=[
+        Version(
+            "repaired",
+            where="ours: Lemma 1 for data in which some label beats a token",
+            statement="If W^mm ≠ 0 as well, every finite W has risk > L*, and risk(R W^mm) ≤ L* + "
+            "T e^-R.",
+            hypotheses=SEPARABLE,
+            parameters={"rate": True},
+        )
+    ],
 )
-def lemma_1(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """Log loss; a dataset of labels alone is within the hypotheses and attains L*."""
-    kept = Structures(tuple(d for d in evidence.datasets if d.margin.status == "solved"))
-    return _risk_exceeds(kept, sharpened)
-
-
-@claim(
-    "lemma-1/repaired",
-    "ours: Lemma 1 for data in which some label beats a token",
-    "If W^mm ≠ 0 as well, every finite W has risk > L*, and risk(R W^mm) ≤ L* + T e^-R.",
-    assumes=SEPARABLE,
-    on=SAMPLE,
-    sharpened="risk > L* + 1",
-)
-def lemma_1_repaired(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """Log loss."""
-    return _risk_exceeds(evidence, sharpened)
+def lemma_1(evidence: Evidence[Dataset], rate: bool = False) -> Comparisons:
+    """Log loss, L* = 0; the repaired version has a bound in the place of a limit."""
+    some = evidence.where(lambda dataset: dataset.margin.status == "solved")
+    anywhere = some.each(lambda d: [At(d, W).risk for W in random_weights(d)])
+    above = at_least(anywhere, 0.0, strict=True, part="risk > L*", cases=some.cases)
+    along = some.each(lambda d: [At(d, R * d.target).risk for R in RADII])
+    if not rate:
+        part = "risk(R W^mm) → L*"
+        return [above, tends_to(along, 0.0, places=RADII, part=part, cases=some.cases)]
+    bound = some.each(lambda d: d.data.longest_input) * np.exp(-RADII)
+    return [
+        above,
+        at_most(
+            along,
+            bound,
+            rounding=64 * EPS * (1 + RADII),
+            places=RADII,
+            part="risk(R W^mm) ≤ L* + T e^-R",
+            cases=some.cases,
+        ),
+    ]
 
 
 @claim(
     "lemma-1/proof",
     "Appendix B.1, last display",
     "At R W^mm every position of the label has attention at least 1/(|O_i| + e^-R).",
-    assumes=SEPARABLE,
+    hypotheses=SEPARABLE,
     on=SAMPLE,
-    sharpened="at least 1/|O_i|",
+    kind="constant",
 )
-def lemma_1_proof(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """Each of the |Ō_i| other positions may contribute e^-R, not all together."""
-    from lemmata.papers.mechanics._regularized import log_odds_outside
-
-    def slack(dataset: "Dataset") -> list[float]:
-        own = np.array([s.tokens.count(s.label) for s in dataset.realizable.samples])
-        rows = []
-        for R in (1.0, 3.0):
-            odds = np.exp(log_odds_outside(dataset, R * dataset.target))
-            allowed = 0.0 if sharpened else np.exp(-R) / own
-            rows.append(float((allowed - odds).min()))
-        return rows
-
-    return [
-        judge(at_least, evidence, "odds of the rest", over(evidence, slack), 0.0, tolerance=1e-12)
-    ]
-
-
 @claim(
     "lemma-1/proof-repaired",
     "ours: the display with |Ō_i| e^-R",
     "At R W^mm every position of the label has attention at least 1/(|O_i| + |Ō_i| e^-R).",
-    assumes=SEPARABLE,
+    hypotheses=SEPARABLE,
     on=SAMPLE,
-    sharpened="at least 1/|O_i|",
+    counted="each",
 )
-def lemma_1_proof_repaired(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """The corrected count."""
-    from lemmata.papers.mechanics._regularized import log_odds_outside
+def lemma_1_proof(
+    evidence: Evidence[Dataset], counted: Literal["once", "each"] = "once"
+) -> Comparisons:
+    """Each of the |Ō_i| other positions may contribute e^-R, not all together."""
 
-    def slack(dataset: "Dataset") -> list[float]:
+    def attention(dataset: Dataset) -> Iterator[tuple[float, ...]]:
         samples = dataset.realizable.samples
-        own = np.array([s.tokens.count(s.label) for s in samples])
-        rest = np.array([len(s.tokens) for s in samples]) - own
-        rows = []
         for R in (1.0, 3.0):
             odds = np.exp(log_odds_outside(dataset, R * dataset.target))
-            allowed = 0.0 if sharpened else rest * np.exp(-R) / own
-            rows.append(float((allowed - odds).min()))
-        return rows
+            for sample, outside in zip(samples, odds, strict=True):
+                own = sample.tokens.count(sample.label)
+                others = len(sample.tokens) - own if counted == "each" else 1
+                yield 1 / (own * (1 + outside)), 1 / (own + others * np.exp(-R))
 
-    return [
-        judge(at_least, evidence, "odds of the rest", over(evidence, slack), 0.0, tolerance=1e-12)
-    ]
+    return at_least(*sides(evidence, attention), part="attention on the label")
 
 
-def _theorem_1_witness(bench: Bench) -> Sequence[Judgement]:
-    from lemmata.attention import FLAT
-    from lemmata.papers.mechanics._counterexamples import flat_loss_and_two_scores
-    from lemmata.papers.mechanics.setting import Training, ball_paths
-
+def _two_scores(bench: Bench) -> Comparisons:
+    """With l(u) = arctan(u − 1) − (u − 1) and C = diag(1, 1/2, 1), √3/2 is the cosine."""
     dataset = flat_loss_and_two_scores()
-    how = Training(loss=FLAT, head=np.diag([1.0, 0.5, 1.0]))
-    path = ball_paths([dataset], how, [20.0, 100.0, 1000.0])[0]
-    cosine = 1 - path.cosine_gap(dataset.target)
-    column = path.weights[-1][:, 2] / path.radii[-1]
-    reason = (
-        f"with l(u) = arctan(u − 1) − (u − 1) and C = diag(1, 1/2, 1) the path tends to cosine "
-        f"{cosine[-1]:.4f} with W^mm (0.8660 = √3/2 is that of (0, 1, −1)/√2)"
-    )
-    numbers = {"R": path.radii, "cosine": cosine, "direction": column}
-    return [fact("direction", bool(cosine[-1] > 0.99), reason, witness(dataset, **numbers))]
-
-
-def _theorem_1_holds(evidence: Balls, sharpened: bool) -> Sequence[Judgement]:
-    """(1 − corr) falls along the path of each loss."""
-    found = []
-    for loss, paths in evidence.paths.items():
-        gaps = np.stack(
-            [
-                path.cosine_gap(-dataset.target if sharpened else dataset.target)
-                for dataset, path in zip(evidence.datasets, paths, strict=True)
-            ]
-        )
-        part = f"1 − corr ({loss} loss, C = E)"
-        found.append(vanishing(part, paths[0].radii, gaps, evidence.names, 2e-3))
-    return found
+    training = Training(loss=FLAT, head=np.diag([1.0, 0.5, 1.0]))
+    path = ball_paths([dataset], training, [20.0, 30.0, 50.0, 80.0, 130.0, 200.0])[0]
+    gap = path.cosine_gap(dataset.target)
+    return aligns(gap[None], places=path.radii, part="1 − corr", cases=[dataset])
 
 
 @claim(
@@ -175,59 +127,26 @@ def _theorem_1_holds(evidence: Balls, sharpened: bool) -> Sequence[Judgement]:
     "Section 4.1, Theorem 1",
     "On acyclic data, for any strictly decreasing loss with bounded derivative and any head with "
     "Assumption 3, W̄_R / R → W^mm / ‖W^mm‖.",
-    assumes=SEPARABLE,
+    hypotheses=SEPARABLE,
     on=BALLS,
-    sharpened="it tends to −W^mm / ‖W^mm‖",
-    counterexample=_theorem_1_witness,
+    kind="hypothesis",
+    counterexample=_two_scores,
+    versions=[
+        Version(
+            "repaired",
+            where="ours: Theorem 1 with l' < 0 on the range of the scores",
+            statement="If also l' < 0 (continuous) on the range of the scores, W̄_R / R → W^mm / "
+            "‖W^mm‖, at the rate 1/R².",
+        )
+    ],
 )
-def theorem_1(evidence: Balls, sharpened: bool) -> Sequence[Judgement]:
-    """The witness has l'(1) = 0; with l' < 0 it holds."""
-    return _theorem_1_holds(evidence, sharpened)
-
-
-@claim(
-    "theorem-1/repaired",
-    "ours: Theorem 1 with l' < 0 on the range of the scores",
-    "If also l' < 0 (continuous) on the range of the scores, W̄_R / R → W^mm / ‖W^mm‖, at the "
-    "rate 1/R².",
-    assumes=SEPARABLE,
-    on=BALLS,
-    sharpened="it tends to −W^mm / ‖W^mm‖",
-)
-def theorem_1_repaired(evidence: Balls, sharpened: bool) -> Sequence[Judgement]:
+def theorem_1(evidence: Evidence[Dataset]) -> Comparisons:
     """−u, and (1 − u)² where all labels have the same score, so that all decay alike."""
-    return _theorem_1_holds(evidence, sharpened)
-
-
-def _proof_terms(dataset: "Dataset") -> list[dict[str, Any]]:
-    """For several W' of norm ‖W^mm‖ and radii R, what Eqs. (6) to (9) speak of (l(u) = −u)."""
-    from lemmata.papers.mechanics import _regularized as terms
-
-    head = terms.linear_head(dataset)
-    gaps = theory.score_gaps(dataset, head)
-    n, T = dataset.data.total, dataset.data.longest_input
-    rows = []
-    for number in range(4):
-        other = terms.other_direction(dataset, number, dataset.free_basis)
-        margin, sample = terms.worst_margin(dataset, other)
-        epsilon = 1 - margin
-        start = theory.theorem_1_radius(epsilon, n, T, (1.0, 1.0), gaps)
-        for R in (*RADII, 1.01 * start):
-            rows.append(
-                {
-                    "R": R,
-                    "epsilon": epsilon,
-                    "late": bool(start < R),
-                    "odds_other": terms.log_odds_outside(dataset, R * other)[sample],
-                    "odds_best": terms.log_odds_outside(dataset, R * dataset.target).max(),
-                    "excess_other": terms.log_linear_excess(dataset, head, R * other),
-                    "excess_best": terms.log_linear_excess(dataset, head, R * dataset.target),
-                    "gaps": gaps,
-                    "n": n,
-                    "T": T,
-                }
-            )
-    return rows
+    trend = evidence.records.astype(float) ** -2
+    return [
+        aligns(grid, trend=trend, part=f"1 − corr ({loss} loss, C = E)")
+        for loss, grid in evidence.columns.items()
+    ]
 
 
 @claim(
@@ -235,105 +154,64 @@ def _proof_terms(dataset: "Dataset") -> list[dict[str, Any]]:
     "Appendix B.2, Eq. (6)",
     "Some sample has Σ_{O_i} s^R ≤ 1 / (1 + e^{−(1−ε)R} / T) at R W', where ε is how far W' misses "
     "its worst margin.",
-    assumes=SEPARABLE,
-    on=SAMPLE,
-    sharpened="without the factor 1/T and with ε/2",
+    hypotheses=SEPARABLE,
+    on=DIRECTIONS,
 )
-def equation_6(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def equation_6(evidence: Evidence[Dataset]) -> Comparisons:
     """As odds: those of the rest are at least e^{−(1−ε)R} / T."""
-
-    def slack(dataset: "Dataset") -> list[float]:
-        return [
-            r["odds_other"]
-            + (1 - r["epsilon"] / (1 + sharpened)) * r["R"] * (-1 if sharpened else 1)
-            + (0 if sharpened else np.log(r["T"]))
-            for r in _proof_terms(dataset)
-        ]
-
-    return [judge(at_least, evidence, "log odds", over(evidence, slack), 0.0, tolerance=1e-9)]
+    bound = -evidence.margin * evidence.radius - np.log(evidence.T)
+    return at_least(evidence.odds_other, bound, size=1 + evidence.radius, part="log odds")
 
 
 @claim(
     "equation-7",
     "Appendix B.2, Eq. (7)",
     "At R W^mm every sample has Σ_{O_i} s* ≥ 1 / (1 + T e^−R).",
-    assumes=SEPARABLE,
-    on=SAMPLE,
-    sharpened="≥ 1 / (1 + e^{−1.1 R} / T)",
+    hypotheses=SEPARABLE,
+    on=DIRECTIONS,
 )
-def equation_7(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def equation_7(evidence: Evidence[Dataset]) -> Comparisons:
     """As odds: those of the rest are at most T e^−R."""
-
-    def slack(dataset: "Dataset") -> list[float]:
-        return [
-            (-np.log(r["T"]) - 1.1 * r["R"] if sharpened else np.log(r["T"]) - r["R"])
-            - r["odds_best"]
-            for r in _proof_terms(dataset)
-        ]
-
-    return [judge(at_least, evidence, "log odds", over(evidence, slack), 0.0, tolerance=1e-9)]
+    bound = np.log(evidence.T) - evidence.radius
+    return at_most(evidence.odds_best, bound, size=1 + evidence.radius, part="log odds")
 
 
 @claim(
     "equation-8",
     "Appendix B.2, Eq. (8)",
     "L(R W') − L* ≥ (c_dn c_min / n) / (1 + T e^{(1−ε)R}).",
-    assumes=SEPARABLE,
-    on=SAMPLE,
-    sharpened="without the factor c_min/n and with ε/4 in the exponent",
+    hypotheses=SEPARABLE,
+    on=DIRECTIONS,
 )
-def equation_8(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def equation_8(evidence: Evidence[Dataset]) -> Comparisons:
     """For l(u) = −u, whose slopes are c_dn = c_up = 1."""
-
-    def slack(dataset: "Dataset") -> list[float]:
-        found = []
-        for r in _proof_terms(dataset):
-            share = 0.0 if sharpened else np.log(r["gaps"][0] / r["n"])
-            exponent = (1 - r["epsilon"]) * r["R"] * (0.25 if sharpened else 1)
-            found.append(r["excess_other"] - share + np.logaddexp(0, np.log(r["T"]) + exponent))
-        return found
-
-    return [judge(at_least, evidence, "log excess", over(evidence, slack), 0.0, tolerance=1e-9)]
+    odds = np.logaddexp(0, np.log(evidence.T) + evidence.margin * evidence.radius)
+    bound = np.log(evidence.c_min / evidence.n) - odds
+    return at_least(evidence.excess_other, bound, size=1 + evidence.radius, part="log excess")
 
 
 @claim(
     "equation-9",
     "Appendix B.2, Eq. (9)",
     "L(R W^mm) − L* ≤ c_up c_max T e^−R.",
-    assumes=SEPARABLE,
-    on=SAMPLE,
-    sharpened="≤ e^{−1.1 R}",
+    hypotheses=SEPARABLE,
+    on=DIRECTIONS,
 )
-def equation_9(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def equation_9(evidence: Evidence[Dataset]) -> Comparisons:
     """For l(u) = −u."""
-
-    def slack(dataset: "Dataset") -> list[float]:
-        return [
-            (-1.1 * r["R"] if sharpened else np.log(r["gaps"][1] * r["T"]) - r["R"])
-            - r["excess_best"]
-            for r in _proof_terms(dataset)
-        ]
-
-    return [judge(at_least, evidence, "log excess", over(evidence, slack), 0.0, tolerance=1e-9)]
+    bound = np.log(evidence.c_max * evidence.T) - evidence.radius
+    return at_most(evidence.excess_best, bound, size=1 + evidence.radius, part="log excess")
 
 
 @claim(
     "theorem-1/radius",
     "Appendix B.2, after Eq. (9)",
     "L(R W') > L(R W^mm) once R > (1/ε) log(2 n T² c_up c_max / (c_dn c_min)).",
-    assumes=SEPARABLE,
-    on=SAMPLE,
-    sharpened="the other way round",
+    hypotheses=SEPARABLE,
+    on=DIRECTIONS,
 )
-def theorem_1_radius(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def theorem_1_radius(evidence: Evidence[Dataset]) -> Comparisons:
     """For l(u) = −u, at and beyond the threshold."""
-
-    def slack(dataset: "Dataset") -> list[float]:
-        return [
-            (r["excess_other"] - r["excess_best"]) * (-1 if sharpened else 1)
-            if r["late"]
-            else np.nan
-            for r in _proof_terms(dataset)
-        ]
-
-    return [positive(evidence, "log excess", over(evidence, slack))]
+    late = np.where(evidence.radius > evidence.threshold, evidence.excess_other, np.nan)
+    size = 1 + evidence.radius
+    return at_least(late, evidence.excess_best, strict=True, size=size, part="log excess")

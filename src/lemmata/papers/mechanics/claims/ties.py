@@ -1,63 +1,90 @@
 """Section 4.2 and Appendices B.3 and B.4: ties, and the regularization path with them."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
-from lemmata.old_claims import Bench, Judgement, Status, at_least, equal, fact
-from lemmata.papers.mechanics import theory
-from lemmata.papers.mechanics.claims._terms import (
-    ASSUMPTION_2,
-    FEASIBLE,
+from lemmata.claims import Bench, Comparisons, Version, at_least, at_most, equal, tends_to
+from lemmata.margin import pair_rows, span_basis
+from lemmata.papers.mechanics.claims._shared import (
     GLOBAL,
-    at_most_zero,
+    aligns,
     claim,
-    judge,
-    over,
-    positive,
-    vanishing,
+    optimum_error,
+    sides,
+    speaking,
     with_ties,
 )
-from lemmata.papers.mechanics.evidence import Curves, Structures
-from lemmata.papers.mechanics.experiments import PATHS, SAMPLE, witness
-
-if TYPE_CHECKING:
-    from lemmata.papers.mechanics.setting import Dataset
+from lemmata.papers.mechanics.counterexamples import (
+    several_minimisers,
+    several_minimisers_excess,
+    sphere_cosines,
+    two_decay_rates,
+    two_decay_rates_excess,
+)
+from lemmata.papers.mechanics.experiments import (
+    EPS,
+    PATHS,
+    SAMPLE,
+    At,
+    Followed,
+    generator_for,
+    other_direction,
+    project,
+    random_weights,
+    restricted_path,
+    softmax_of,
+    worst_margin,
+)
+from lemmata.papers.mechanics.setting import FEASIBLE, REALIZABLE, Dataset
+from lemmata.papers.mechanics.theory import lemma_4_radius
+from lemmata.settings import Evidence
 
 LATE = 80.0
 """A radius at which the sample that decays last is known."""
+
+FROZEN_DEPTHS = np.array([20.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1500.0, 2500.0])
+"""Of the path with its part in S_cyc frozen."""
 
 
 @claim(
     "lemma-2",
     "Section 4.2, Lemma 2",
     "W^cyc lies in S_cyc, W^mm is orthogonal to S_cyc, and so ⟨W^cyc, W^mm⟩ = 0.",
-    assumes=(ASSUMPTION_2, FEASIBLE),
+    hypotheses=(REALIZABLE, FEASIBLE),
     on=SAMPLE,
-    sharpened="W^mm lies in S_cyc",
 )
-def lemma_2(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """By projection."""
-    from lemmata.papers.mechanics._points import project
-
-    def inside(dataset: "Dataset") -> list[float]:
-        W = dataset.dense(dataset.correction)
-        return [float(np.linalg.norm(W - project(dataset.tied_basis, W)))]
-
-    def outside(dataset: "Dataset") -> list[float]:
-        W = dataset.target
-        part = project(dataset.tied_basis, W)
-        return [float(np.linalg.norm(W - part if sharpened else part)) / max(1.0, dataset.norm)]
-
-    def product(dataset: "Dataset") -> list[float]:
-        return [abs(float(np.sum(dataset.dense(dataset.correction) * dataset.target)))]
-
-    return [
-        at_most_zero(evidence, "W^cyc outside S_cyc", over(evidence, inside), 1e-12),
-        at_most_zero(evidence, "W^mm inside S_cyc", over(evidence, outside), 1e-12),
-        at_most_zero(evidence, "⟨W^cyc, W^mm⟩", over(evidence, product), 1e-11),
-    ]
+def lemma_2(evidence: Evidence[Dataset]) -> Comparisons:
+    """By projection; a dataset without ties says nothing."""
+    some = with_ties(evidence)
+    finite = some.each(lambda d: d.dense(d.correction))
+    inside = some.each(lambda d: project(d.tied_basis, d.dense(d.correction)))
+    along = some.each(lambda d: d.tied_basis @ d.target.ravel())
+    product = some.each(lambda d: np.sum(d.dense(d.correction) * d.target))
+    sizes, norms = some.each(lambda d: d.correction.norm), some.each(lambda d: d.norm)
+    rounding = some.each(optimum_error)
+    moving = np.where(norms > 0, along, np.nan)
+    return speaking(
+        [
+            equal(finite, inside, size=sizes, part="W^cyc inside S_cyc", cases=some.cases),
+            equal(
+                moving,
+                0.0,
+                size=norms,
+                rounding=rounding,
+                part="W^mm along S_cyc",
+                cases=some.cases,
+            ),
+            equal(
+                product,
+                0.0,
+                size=sizes * norms,
+                rounding=rounding,
+                part="⟨W^cyc, W^mm⟩",
+                cases=some.cases,
+            ),
+        ]
+    )
 
 
 @claim(
@@ -65,15 +92,12 @@ def lemma_2(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
     "Appendix B.3",
     "The differences (e_i − e_j) e_k^T of tied tokens span S_cyc, which Definition 3 defines by "
     "(e_j − ē) e_k^T.",
-    assumes=(),
     on=SAMPLE,
-    sharpened="they are linearly independent of it",
 )
-def lemma_2_span(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """Each family projected onto the span of the other."""
-    from lemmata.margin import span_basis
+def lemma_2_span(evidence: Evidence[Dataset]) -> Comparisons:
+    """Each family projected onto the span of the other; rounding grows with their condition."""
 
-    def errors(dataset: "Dataset") -> list[float]:
+    def families(dataset: Dataset) -> Iterator[tuple[float, ...]]:
         E = dataset.E
         rows = [
             np.outer(E[j] - E[tied].mean(axis=0), E[q]).ravel()
@@ -83,66 +107,70 @@ def lemma_2_span(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
             for j in tied
         ]
         if not rows:
-            return [float(sharpened)]
+            return
         means, basis = span_basis(np.stack(rows)), dataset.tied_basis
-        there = np.abs(means - (means @ basis.T) @ basis).max()
-        back = np.abs(basis - (basis @ means.T) @ means).max()
-        return [float(max(there, back)) + sharpened]
+        sizes = np.linalg.svd(pair_rows(dataset.tied_pairs, E), compute_uv=False)
+        rounding = 64 * EPS * sizes[0] / sizes[len(basis) - 1]
+        for family, other in ((means, basis), (basis, means)):
+            projected = (family @ other.T) @ other
+            for pair in zip(family.ravel(), projected.ravel(), strict=True):
+                yield *pair, rounding
 
-    return [at_most_zero(evidence, "spans", over(evidence, errors), 1e-10)]
+    left, right, rounding = sides(evidence, families, 3)
+    return equal(left, right, size=1.0, rounding=rounding, part="spans")
 
 
 @claim(
     "equation-10",
     "Appendix B.3, Eq. (10)",
     "A matrix orthogonal to S_cyc gives tied tokens the same logit.",
-    assumes=(),
     on=SAMPLE,
-    sharpened="so does every matrix",
 )
-def equation_10(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def equation_10(evidence: Evidence[Dataset]) -> Comparisons:
     """Random matrices without their part in S_cyc."""
-    from lemmata.margin import pair_rows
-    from lemmata.papers.mechanics._points import project, random_weights
 
-    def spread(dataset: "Dataset") -> list[float]:
+    def logits(dataset: Dataset) -> Iterator[tuple[float, ...]]:
         rows = pair_rows(dataset.tied_pairs, dataset.E)
-        found = []
         for W in random_weights(dataset):
-            outside = W if sharpened else W - project(dataset.tied_basis, W)
-            found.append(float(np.abs(rows @ outside.ravel()).max(initial=0.0)))
-        return found
+            outside = (W - project(dataset.tied_basis, W)).ravel()
+            for row in rows:
+                yield float(row @ outside), float(np.linalg.norm(row) * np.linalg.norm(W))
 
-    return [at_most_zero(evidence, "spread", over(evidence, spread), 1e-11)]
+    difference, size = sides(evidence, logits)
+    return equal(difference, 0.0, size=size, part="difference of tied logits")
+
+
+def _frozen(dataset: Dataset, size: float) -> np.ndarray:
+    """A random W^∥ of a given norm in S_cyc."""
+    draw = generator_for(dataset, "frozen")
+    inside = draw.standard_normal(len(dataset.bound_basis)) @ dataset.bound_basis
+    inside *= size / max(float(np.linalg.norm(inside)), 1e-300)
+    return inside.reshape(dataset.target.shape)
 
 
 @claim(
     "lemma-4",
     "Appendix B.4, Lemma 4",
     "With the part in S_cyc frozen at any W^∥, the path outside tends to W^mm in direction.",
-    assumes=GLOBAL,
+    hypotheses=GLOBAL,
     on=SAMPLE,
-    sharpened="it tends to −W^mm",
 )
-def lemma_4(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def lemma_4(evidence: Evidence[Dataset]) -> Comparisons:
     """The log loss, with W^∥ = 0 and with one of norm 3; 1 − corr falls like 1/R²."""
-    from lemmata.papers.mechanics._points import generator_for
-    from lemmata.papers.mechanics._regularized import restricted_path
+    parts = []
+    for size in (0.0, 3.0):
 
-    depths = [20.0, 100.0, 500.0, 2500.0]
-    gaps, radii, names = [], [], []
-    for dataset in evidence.datasets:
-        draw = generator_for(dataset, "frozen")
-        for size in (0.0, 3.0):
-            inside = draw.standard_normal(len(dataset.bound_basis)) @ dataset.bound_basis
-            inside *= size / max(float(np.linalg.norm(inside)), 1e-300)
-            points = restricted_path(dataset, inside.reshape(dataset.target.shape), depths)
-            unit = np.stack([p.free / np.linalg.norm(p.free) for p in points]) @ dataset.free_basis
-            goal = dataset.target.ravel() / dataset.norm * (-1 if sharpened else 1)
-            gaps.append(np.sum((unit - goal) ** 2, axis=1) / 2)
-            radii.append([p.radius for p in points])
-            names.append(f"{dataset.name}, ‖W^∥‖ = {size:g}")
-    return [vanishing("1 − corr", np.mean(radii, axis=0), np.stack(gaps), names, 1e-4)]
+        def along(dataset: Dataset, size: float = size) -> Iterator[tuple[float, ...]]:
+            inside = _frozen(dataset, size)
+            goal = dataset.target.ravel() / dataset.norm
+            for point in restricted_path(dataset, inside, list(FROZEN_DEPTHS)):
+                unit = point.free / np.linalg.norm(point.free) @ dataset.free_basis
+                yield float(np.sum((unit - goal) ** 2) / 2), point.radius**-2
+
+        gaps, trend = sides(evidence, along)
+        part = f"1 − corr, ‖W^∥‖ = {size:g}"
+        parts.append(aligns(gaps, trend=trend, places=FROZEN_DEPTHS, part=part))
+    return parts
 
 
 @claim(
@@ -150,110 +178,100 @@ def lemma_4(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
     "Appendix B.4, Eq. (11)",
     "The restricted problem min L(W^⊥ + W^∥) over ‖W^⊥‖ ≤ R is solved on the sphere, where −Π_⊥ ∇L "
     "points along W^⊥.",
-    assumes=GLOBAL,
+    hypotheses=GLOBAL,
     on=SAMPLE,
-    sharpened="where it points away",
 )
-def equation_11(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
-    """The angle between −Π_⊥ ∇L and W^⊥ at three radii; convexity makes such a point optimal."""
-    from lemmata.papers.mechanics._points import At, project
-    from lemmata.papers.mechanics._regularized import restricted_path
+def equation_11(evidence: Evidence[Dataset]) -> Comparisons:
+    """Unit vectors along −Π_⊥ ∇L and W^⊥; convexity makes a point where they agree optimal."""
+    depths = [2.0, 10.0, 40.0]
 
-    def turns(dataset: "Dataset") -> list[float]:
+    def directions(dataset: Dataset) -> Iterator[tuple[float, ...]]:
         zero = np.zeros_like(dataset.target)
-        found = []
-        for point in restricted_path(dataset, zero, [2.0, 10.0, 40.0]):
-            W = (point.free @ dataset.free_basis).reshape(dataset.target.shape)
-            down = -At(dataset, W).gradient(~dataset.risk.tied)
+        for point in restricted_path(dataset, zero, depths):
+            W = (point.free @ dataset.free_basis).reshape(zero.shape)
+            at = At(dataset, W)
+            down = -at.gradient(~dataset.risk.tied)
             down = down - project(dataset.bound_basis, down)
-            gap = down / np.linalg.norm(down) - (-1 if sharpened else 1) * W / np.linalg.norm(W)
-            found.append(float(np.linalg.norm(gap)))
-        return found
+            down /= np.linalg.norm(down)
+            W = W / np.linalg.norm(W)
+            for pair in zip(down.ravel(), W.ravel(), strict=True):
+                yield *pair, at.rounding
 
-    return [at_most_zero(evidence, "angle", over(evidence, turns), 1e-6)]
+    left, right, rounding = sides(evidence, directions, 3)
+    return equal(left, right, size=1.0, rounding=rounding, part="direction")
 
 
 @claim(
     "equation-12",
     "Appendix B.4, Eq. (12)",
     "Attention inside R_i, normalized, does not depend on the part of W orthogonal to S_cyc.",
-    assumes=(ASSUMPTION_2,),
+    hypotheses=(REALIZABLE,),
     on=SAMPLE,
-    sharpened="nor does attention itself",
 )
-def equation_12(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def equation_12(evidence: Evidence[Dataset]) -> Comparisons:
     """Two random W that differ outside S_cyc."""
-    from lemmata.papers.mechanics._points import At, project, random_weights
 
-    def errors(dataset: "Dataset") -> list[float]:
-        found = []
-        matrices = random_weights(dataset)
+    def shares(dataset: Dataset) -> Iterator[tuple[float, ...]]:
+        risk, matrices = dataset.risk, random_weights(dataset)
         for W, other in zip(matrices, matrices[::-1], strict=True):
-            moved = W + other - project(dataset.tied_basis, other)
-            shares = []
-            for here in (W, moved):
-                masses = dataset.risk.log_masses(At(dataset, here).logits)
-                kept = np.where(dataset.risk.tied | sharpened, masses, -np.inf)
-                total = np.logaddexp.reduceat(kept, dataset.risk.start)
-                shares.append(np.exp(kept - total[dataset.risk.sample]))
-            found.append(float(np.abs(shares[0] - shares[1]).max()))
-        return found
+            points = At(dataset, W), At(dataset, W + other - project(dataset.tied_basis, other))
+            inside = []
+            for at in points:
+                kept = np.where(risk.tied, risk.log_masses(at.logits), -np.inf)
+                total = np.logaddexp.reduceat(kept, risk.start)
+                inside.append(np.exp(kept - total[risk.sample])[risk.tied])
+            rounding = points[0].rounding + points[1].rounding
+            for here, there in zip(*inside, strict=True):
+                yield here, there, rounding
 
-    return [at_most_zero(evidence, "shares", over(evidence, errors), 1e-9)]
+    left, right, rounding = sides(evidence, shares, 3)
+    return equal(left, right, rounding=rounding, part="shares")
 
 
 @claim(
     "equation-13",
     "Appendix B.4, Eq. (13)",
     "With W^∥ frozen, L(R W' + W^∥) > L(R W^mm + W^∥) once R > R_ε.",
-    assumes=GLOBAL,
+    hypotheses=GLOBAL,
     on=SAMPLE,
-    sharpened="the other way round",
 )
-def equation_13(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def equation_13(evidence: Evidence[Dataset]) -> Comparisons:
     """l(u) = −u under the identity head; the gap of sample i is c_i/d_i times the mass off R_i."""
-    from lemmata.papers.mechanics import _regularized as terms
-    from lemmata.papers.mechanics._points import At, generator_for
 
-    def slack(dataset: "Dataset") -> list[float]:
+    def excesses(dataset: Dataset) -> Iterator[tuple[float, ...]]:
         risk = dataset.risk
         n, T = dataset.data.total, dataset.data.longest_input
         draw = generator_for(dataset, "frozen")
-        found = []
         for number in range(4):
             inside = draw.standard_normal(len(dataset.bound_basis)) @ dataset.bound_basis
             inside = inside.reshape(dataset.target.shape)
             frozen = risk.log_multiplicity + At(dataset, inside).logits[risk.cell]
             log_c = np.logaddexp.reduceat(np.where(risk.label, frozen, -np.inf), risk.start)
             log_d = np.logaddexp.reduceat(np.where(risk.tied, frozen, -np.inf), risk.start)
-            largest = float(np.abs(frozen[risk.tied]).max())
 
             def excess(W: np.ndarray, share: np.ndarray = log_c - log_d) -> np.ndarray:
                 masses = risk.log_masses(At(dataset, W).logits)
                 off = np.where(risk.tied, -np.inf, masses)
                 return share + np.logaddexp.reduceat(off, risk.start) + np.log(risk.weight)
 
-            other = terms.other_direction(dataset, number, dataset.free_basis)
-            margin, i = terms.worst_margin(dataset, other)
-            probe = excess(LATE * dataset.target + inside)
-            j = int(np.argmax(probe))
-            start = theory.lemma_4_radius(
+            other = other_direction(dataset, number, dataset.free_basis)
+            margin, i = worst_margin(dataset, other)
+            j = int(np.argmax(excess(LATE * dataset.target + inside)))
+            start = lemma_4_radius(
                 1 - margin,
                 n,
                 T,
                 (1.0, 1.0),
                 (float(np.exp(log_c[i])), float(np.exp(log_d[i]))),
                 (float(np.exp(log_c[j])), float(np.exp(log_d[j]))),
-                largest,
+                float(np.abs(frozen[risk.tied]).max()),
             )
             R = 1.01 * max(start, 1.0)
-            difference = np.logaddexp.reduce(excess(R * other + inside)) - np.logaddexp.reduce(
-                excess(R * dataset.target + inside)
-            )
-            found.append(float(difference) * (-1 if sharpened else 1))
-        return found
+            there, here = excess(R * other + inside), excess(R * dataset.target + inside)
+            yield np.logaddexp.reduce(there), np.logaddexp.reduce(here), 1 + R
 
-    return [positive(evidence, "log excess", over(evidence, slack))]
+    left, right, size = sides(evidence, excesses, 3)
+    return at_least(left, right, strict=True, size=size, part="log excess")
 
 
 @claim(
@@ -261,133 +279,95 @@ def equation_13(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
     "Appendix B.4, Eq. (14)",
     "Along the path L(W̄_R) and the mean of l(Σ_{O_i} e^b / Σ_{R_i} e^b), b the logits of its part "
     "in S_cyc, have the same limit.",
-    assumes=GLOBAL,
+    hypotheses=GLOBAL,
     on=PATHS,
-    sharpened="they are equal from the start",
 )
-def equation_14(evidence: Curves, sharpened: bool) -> Sequence[Judgement]:
+def equation_14(evidence: Evidence[Followed]) -> Comparisons:
     """The printed limit has R on both sides; read as: the difference vanishes."""
-    rows = []
-    for dataset, curve in zip(evidence.datasets, evidence.curves, strict=True):
-        rows.append([_limit_gap(dataset, W) for W in curve.weights])
-    gaps = np.array(rows)
-    if sharpened:
-        return [judge(equal, evidence, "difference", gaps, 0.0, tolerance=1e-12)]
-    return [vanishing("difference", evidence.places, gaps, evidence.names, 1e-10)]
+
+    def risks(case: Followed) -> Iterator[tuple[float, ...]]:
+        dataset = case.instance
+        for W in case.weights:
+            at = At(dataset, W)
+            yield at.risk - _tied_risk(dataset, project(dataset.bound_basis, W)), at.risk
+
+    gaps, size = sides(evidence, risks)
+    return tends_to(gaps, 0.0, size=size, part="difference")
 
 
-def _limit_gap(dataset: "Dataset", weights: np.ndarray) -> float:
-    """L(W) minus the risk that is left when only tied tokens remain."""
-    from lemmata.papers.mechanics._points import At, project
-
+def _tied_risk(dataset: Dataset, weights: np.ndarray) -> float:
+    """(|I|/n) L̄: the risk that is left when only tied tokens remain."""
     reduced = dataset.risk.tied_only()
-    tied = project(dataset.bound_basis, weights)
-    share = dataset.cyclic.total / max(dataset.realizable.total, 1)
-    left = share * reduced.value(At(dataset, tied).logits) if len(reduced.weight) else 0.0
-    return At(dataset, weights).risk - left
+    if not len(reduced.weight):
+        return 0.0
+    share = dataset.cyclic.total / dataset.realizable.total
+    return share * reduced.value(At(dataset, weights).logits)
 
 
 @claim(
     "equation-15",
     "Appendix B.4, Eq. (15)",
     "L̄(W^∥) = (1/|I|) Σ_{i ∈ I} l(Σ_{O_i} e^b / Σ_{R_i} e^b), b the logits under W^∥.",
-    assumes=(ASSUMPTION_2, FEASIBLE),
+    hypotheses=(REALIZABLE, FEASIBLE),
     on=SAMPLE,
-    sharpened="1.001 times that",
 )
-def equation_15(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def equation_15(evidence: Evidence[Dataset]) -> Comparisons:
     """Position by position over the cyclic subdata, with the original last token as query."""
-    from lemmata.papers.mechanics._points import At, project, random_weights, softmax_of
 
-    def errors(dataset: "Dataset") -> list[float]:
+    def risks(dataset: Dataset) -> Iterator[tuple[float, ...]]:
         reduced = dataset.risk.tied_only()
-        found = []
         for W in random_weights(dataset)[:6]:
-            inside = project(dataset.tied_basis, W)
+            at = At(dataset, project(dataset.tied_basis, W))
             total = 0.0
             for s in dataset.cyclic.samples:
-                shares = softmax_of(dataset, list(s.tokens), s.query, inside)
-                mass = sum(w for w, x in zip(shares, s.tokens, strict=True) if x == s.label)
+                attention = softmax_of(dataset, list(s.tokens), s.query, at.weights)
+                mass = sum(w for w, x in zip(attention, s.tokens, strict=True) if x == s.label)
                 total -= s.count * float(np.log(mass))
-            plain = total / dataset.cyclic.total * (1.001 if sharpened else 1.0)
-            found.append(abs(plain / reduced.value(At(dataset, inside).logits) - 1))
-        return found
+            yield total / dataset.cyclic.total, reduced.value(at.logits), at.rounding
 
     some = with_ties(evidence)
-    if not len(some):
-        return [Judgement("risk", Status.UNDECIDED, "no dataset has ties")]
-    return [at_most_zero(some, "relative difference", over(some, errors), 1e-9)]
+    left, right, rounding = sides(some, risks, 3)
+    return equal(left, right, size=1 + right, rounding=rounding, part="risk", cases=some.cases)
 
 
 @claim(
     "equation-16",
     "Appendix B.4, Eq. (16)",
     "lim L = |Ī|/n l(1) + |I|/n L̄(W^cyc): what W^cyc + R W^mm tends to as R grows.",
-    assumes=GLOBAL,
+    hypotheses=GLOBAL,
     on=SAMPLE,
-    sharpened="lim L = L̄(W^cyc)",
 )
-def equation_16(evidence: Structures, sharpened: bool) -> Sequence[Judgement]:
+def equation_16(evidence: Evidence[Dataset]) -> Comparisons:
     """Within T e^-R of it at R = 5, 10, 25, for the log loss (l(1) = 0)."""
-    from lemmata.papers.mechanics._points import At
 
-    def slack(dataset: "Dataset") -> list[float]:
-        reduced = dataset.risk.tied_only()
+    def distances(dataset: Dataset) -> Iterator[tuple[float, ...]]:
         finite = dataset.dense(dataset.correction)
-        share = 1.0 if sharpened else dataset.cyclic.total / dataset.realizable.total
-        limit = share * reduced.value(At(dataset, finite).logits) if len(reduced.weight) else 0.0
-        spread = float(np.ptp(At(dataset, finite).logits, axis=0)) if len(reduced.weight) else 0.0
-        return [
-            dataset.data.longest_input * np.exp(spread - R)
-            - abs(At(dataset, finite + R * dataset.target).risk - limit)
-            for R in (5.0, 10.0, 25.0)
-        ]
+        limit = _tied_risk(dataset, finite)
+        spread = float(np.ptp(At(dataset, finite).logits)) if limit else 0.0
+        for R in (5.0, 10.0, 25.0):
+            risk = At(dataset, finite + R * dataset.target).risk
+            yield abs(risk - limit), dataset.data.longest_input * np.exp(spread - R), risk
 
+    distance, bound, size = sides(evidence, distances, 3)
+    return at_most(distance, bound, size=size, part="distance to the limit")
+
+
+def _other_losses(bench: Bench) -> Comparisons:
+    """−u, whose L̄ is constant, and (1 − u)², where samples without ties decay twice as fast."""
+    radii = np.array([20.0, 30.0, 50.0, 80.0, 130.0, 200.0])
+    first, second = several_minimisers(), two_decay_rates()
     return [
-        judge(
-            at_least, evidence, "distance to the limit", over(evidence, slack), 0.0, tolerance=1e-12
+        tends_to(
+            1 - sphere_cosines(dataset, excess, radii)[None],
+            0.0,
+            places=radii,
+            part=f"1 − corr, l(u) = {loss}",
+            cases=[dataset],
         )
-    ]
-
-
-def _theorem_2_witnesses(bench: Bench) -> Sequence[Judgement]:
-    from lemmata.papers.mechanics import _counterexamples as examples
-
-    starts = list(np.random.default_rng(0).standard_normal((4, 3)))
-    first = examples.several_minimisers()
-    column = examples.sphere_minimum(examples.several_minimisers_excess, 100.0, starts)
-    goal = np.array([1.0, 1.0, -2.0]) / np.sqrt(6)
-    one = float(column @ goal)
-    second = examples.two_decay_rates()
-    starts = [np.array(v) for v in ([1.0, 1, 0, 0.5, -2], [1.0, 1, 0, 0, -2], [1.0, 1, 0, 1, -3])]
-    other = examples.sphere_minimum(examples.two_decay_rates_excess, 100.0, starts)
-    goal = np.array([1.0, 1.0, 0.0, 1.0, -3.0]) / np.sqrt(12)
-    two = float(other @ goal)
-    return [
-        fact(
-            "l(u) = −u",
-            one > 0.99,
-            "L̄ is constant, so its minimiser is not unique; the path has cosine "
-            f"{one:.4f} with W^mm",
-            witness(first, direction=column, cosine=one),
-        ),
-        fact(
-            "l(u) = (1 − u)²",
-            two > 0.99,
-            f"samples without ties decay twice as fast; the path has cosine {two:.4f} with W^mm",
-            witness(second, direction=other, cosine=two),
-        ),
-    ]
-
-
-def _theorem_2_holds(evidence: Curves, sharpened: bool) -> Sequence[Judgement]:
-    turn = evidence.one_minus_correlation
-    turn = 2 - turn if sharpened else turn
-    return [
-        vanishing("1 − corr(W̄_R, W^mm)", evidence.places, turn, evidence.names, 1e-5),
-        vanishing(
-            "‖Π W̄_R − W^cyc‖", evidence.places, evidence.cyclic_distance, evidence.names, 1e-11
-        ),
+        for loss, dataset, excess in (
+            ("−u", first, several_minimisers_excess),
+            ("(1 − u)²", second, two_decay_rates_excess),
+        )
     ]
 
 
@@ -396,25 +376,24 @@ def _theorem_2_holds(evidence: Curves, sharpened: bool) -> Sequence[Judgement]:
     "Section 4.2, Theorem 2",
     "For any loss of Assumption 1 with C E^T = I and W^cyc finite: W̄_R / R → W^mm / ‖W^mm‖ and "
     "Π_{S_cyc}(W̄_R) → W^cyc.",
-    assumes=GLOBAL,
+    hypotheses=GLOBAL,
     on=PATHS,
-    sharpened="W̄_R / R → −W^mm / ‖W^mm‖",
-    counterexample=_theorem_2_witnesses,
+    kind="hypothesis",
+    counterexample=_other_losses,
+    versions=[
+        Version(
+            "repaired",
+            where="ours: Theorem 2 for losses with l' < 0 whose L̄ has one minimiser and bounded "
+            "sublevel sets",
+            statement="For the log loss both limits hold; 1 − corr falls like 1/R², the distance "
+            "to W^cyc exponentially.",
+        )
+    ],
 )
-def theorem_2(evidence: Curves, sharpened: bool) -> Sequence[Judgement]:
+def theorem_2(evidence: Evidence[Followed]) -> Comparisons:
     """Two losses within Assumption 1 break it; the log loss, which is not, obeys it."""
-    return _theorem_2_holds(evidence, sharpened)
-
-
-@claim(
-    "theorem-2/repaired",
-    "ours: Theorem 2 for losses with l' < 0 whose L̄ has one minimiser and bounded sublevel sets",
-    "For the log loss both limits hold; 1 − corr falls like 1/R², the distance to W^cyc "
-    "exponentially.",
-    assumes=GLOBAL,
-    on=PATHS,
-    sharpened="W̄_R / R → −W^mm / ‖W^mm‖",
-)
-def theorem_2_repaired(evidence: Curves, sharpened: bool) -> Sequence[Judgement]:
-    """By Newton's method in two scales, to radii of some ten thousands."""
-    return _theorem_2_holds(evidence, sharpened)
+    trend = evidence.norm**-2
+    return [
+        aligns(evidence.one_minus_correlation, trend=trend, part="1 − corr(W̄_R, W^mm)"),
+        tends_to(evidence.cyclic_distance, 0.0, part="‖Π W̄_R − W^cyc‖"),
+    ]

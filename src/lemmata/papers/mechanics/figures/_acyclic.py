@@ -1,20 +1,19 @@
 """Figure 3: normalized descent on acyclic data turns towards W^mm."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from lemmata.claims import Bench, Experiment
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band, number, style
-from lemmata.old_claims import Bench, Experiment
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.evidence import Trained
-from lemmata.papers.mechanics.experiments import ACYCLIC_RUN, trained
+from lemmata.papers.mechanics.experiments import ACYCLIC_RUN, Looked, Random, train
 from lemmata.papers.mechanics.figures._trials import draw_level, draw_trials, of, spread
-from lemmata.papers.mechanics.setting import Training
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from lemmata.papers.mechanics.setting import ACYCLIC, Dataset, Training
+from lemmata.settings import Evidence
 
 PAPER = 0.99
 """The paper reports a mean correlation above this."""
@@ -26,20 +25,12 @@ FEW = 26
 """Trials that are trained for longer."""
 
 
-def _long(bench: Bench) -> Trained:
-    datasets = bench.evidence(ACYCLIC_RUN).datasets[:FEW]
-    return trained(bench, "acyclic datasets, ten times longer", datasets, Training(steps=LONG))
-
-
-LONG_RUN: Experiment[Trained] = Experiment(
-    "figure-acyclic-long", "the first 26 datasets of Figure 3, 40,000 steps", _long
-)
+LONG_RUN: Looked = Experiment(Random(ACYCLIC, FEW), train, Training(steps=LONG), own=True)
+"""The first datasets of Figure 3 again."""
 
 
 def draw(bench: Bench) -> Drawing:
     """The correlation, and how fast it approaches 1."""
-    from matplotlib.figure import Figure
-
     run, long = bench.evidence(ACYCLIC_RUN), bench.evidence(LONG_RUN)
     with style():
         picture = Figure(figsize=(COLUMN_WIDTH, 3.7))
@@ -50,9 +41,9 @@ def draw(bench: Bench) -> Drawing:
     return Drawing(picture, _caption(run, numbers), numbers)
 
 
-def _draw_correlation(axes: "Axes", run: Trained) -> None:
-    rows = 1 - run["one_minus_correlation"]
-    draw_trials(axes, run.steps, rows, int(rows[:, -1].argmin()))
+def _draw_correlation(axes: Axes, run: Evidence[Dataset]) -> None:
+    rows = 1 - run.one_minus_correlation
+    draw_trials(axes, run.records, rows, int(rows[:, -1].argmin()))
     draw_level(axes, PAPER, "paper: mean above 0.99", "red")
     axes.set_title("(a) direction")
     axes.set_xlabel("step $t$")
@@ -60,12 +51,12 @@ def _draw_correlation(axes: "Axes", run: Trained) -> None:
     axes.legend(loc="lower right")
 
 
-def _draw_rate(axes: "Axes", run: Trained, long: Trained) -> None:
-    rows, later = run["one_minus_correlation"], long["one_minus_correlation"]
-    draw_band(axes, long.steps[1:], later[:, 1:], PALETTE["green"], label=f"mean of {len(long)}")
-    draw_band(axes, run.steps[1:], rows[:, 1:], PALETTE["blue"], label=f"mean of {len(run)}")
+def _draw_rate(axes: Axes, run: Evidence[Dataset], long: Evidence[Dataset]) -> None:
+    rows, later = run.one_minus_correlation, long.one_minus_correlation
+    draw_band(axes, long.records[1:], later[:, 1:], PALETTE["green"], label=f"mean of {len(long)}")
+    draw_band(axes, run.records[1:], rows[:, 1:], PALETTE["blue"], label=f"mean of {len(run)}")
     constant = float(np.mean(_constant(long)))
-    times = np.array([100, long.steps[-1]])
+    times = np.array([100, long.records[-1]])
     axes.plot(
         times,
         constant / _length(long, times),
@@ -83,27 +74,27 @@ def _draw_rate(axes: "Axes", run: Trained, long: Trained) -> None:
     axes.legend(loc="lower left")
 
 
-def _length(run: Trained, steps: np.ndarray) -> Float[np.ndarray, "..."]:
+def _length(run: Evidence[Dataset], steps: np.ndarray) -> Float[np.ndarray, "..."]:
     """(eta t)^2, the square of the way that W has gone."""
-    return (float(run.eta[0, 0]) * steps) ** 2
+    return (float(run.rate[0, 0]) * steps) ** 2
 
 
-def _constant(run: Trained) -> Float[np.ndarray, "trials"]:
+def _constant(run: Evidence[Dataset]) -> Float[np.ndarray, "trials"]:
     """(eta t)^2 (1 - correlation) at the end."""
-    return _length(run, run.steps[-1:]) * run["one_minus_correlation"][:, -1]
+    return _length(run, run.records[-1:]) * run.one_minus_correlation[:, -1]
 
 
-def _slope(run: Trained) -> float:
+def _slope(run: Evidence[Dataset]) -> float:
     """d log(mean of 1 - correlation) / d log t over the last half of the steps."""
-    late = run.steps >= run.steps[-1] / 2
-    gaps = run["one_minus_correlation"].mean(axis=0)[late]
-    return float(np.polyfit(np.log(run.steps[late]), np.log(gaps), 1)[0])
+    late = run.records >= run.records[-1] / 2
+    gaps = run.one_minus_correlation.mean(axis=0)[late]
+    return float(np.polyfit(np.log(run.records[late]), np.log(gaps), 1)[0])
 
 
-def start_outside(run: Trained) -> Float[np.ndarray, "trials"]:
+def start_outside(run: Evidence[Dataset]) -> Float[np.ndarray, "trials"]:
     """What W(0) outside the span of all pairs, which never moves, takes from the correlation."""
     lost = []
-    for dataset, norm in zip(run.datasets, run["norm"][:, -1], strict=True):
+    for dataset, norm in zip(run, run.norm[:, -1], strict=True):
         start = dataset.initial_weights
         if start is None:
             lost.append(0.0)
@@ -114,13 +105,13 @@ def start_outside(run: Trained) -> Float[np.ndarray, "trials"]:
     return np.array(lost)
 
 
-def _numbers(run: Trained, long: Trained) -> dict[str, Any]:
+def _numbers(run: Evidence[Dataset], long: Evidence[Dataset]) -> dict[str, Any]:
     rows = []
     for name, some in (("Figure 3", run), ("ten times longer", long)):
-        last = 1 - some["one_minus_correlation"][:, -1]
-        row = {"run": name, "trials": len(some), "steps": int(some.steps[-1])}
+        last = 1 - some.one_minus_correlation[:, -1]
+        row = {"run": name, "trials": len(some), "steps": int(some.records[-1])}
         rows.append(row | spread(last) | {"above 0.99": int((last > PAPER).sum())})
-    gaps = run["one_minus_correlation"][:, -1]
+    gaps = run.one_minus_correlation[:, -1]
     return {
         "correlation at the end": rows,
         "reported in the paper": "mean above 0.99",
@@ -133,7 +124,7 @@ def _numbers(run: Trained, long: Trained) -> dict[str, Any]:
             "ten times longer": _slope(long),
         },
         "||W|| / (eta t) at the end": spread(
-            run["norm"][:, -1] / np.sqrt(_length(run, run.steps[-1:]))
+            run.norm[:, -1] / np.sqrt(_length(run, run.records[-1:]))
         ),
         "worst trial": run.names[int(gaps.argmax())],
         "mean of 1 - correlation": float(gaps.mean()),
@@ -141,14 +132,14 @@ def _numbers(run: Trained, long: Trained) -> dict[str, Any]:
     }
 
 
-def _caption(run: Trained, numbers: dict[str, Any]) -> str:
+def _caption(run: Evidence[Dataset], numbers: dict[str, Any]) -> str:
     first, later = numbers["correlation at the end"]
     share = numbers["of which from the part of W(0) that no gradient moves"]
     gap = numbers["mean of 1 - correlation"]
     slopes = numbers["slope of log(1 - correlation) in log t, last half"]
     met = "agrees" if first["mean"] > PAPER else "does not agree"
     return (
-        f"Normalized descent (η = {number(float(run.eta[0, 0]))}, {first['steps']} steps, log "
+        f"Normalized descent (η = {number(float(run.rate[0, 0]))}, {first['steps']} steps, log "
         f"loss) on {len(run)} random acyclic datasets, all counted. (a) The correlation with the "
         f"exact W^mm ends at {number(first['mean'])} on average (sd {number(first['sd'], 2)}, from "
         f"{number(first['smallest'])} to {number(first['largest'])}; above 0.99 in "

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from lemmata.claims import Bench
 from lemmata.drawing import number, style
-from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.evidence import Local
-from lemmata.papers.mechanics.experiments import CROSS_ENTROPY_RUN
+from lemmata.papers.mechanics.experiments import CROSS_ENTROPY_RUN, Followed
 from lemmata.papers.mechanics.figures import _local as local
 from lemmata.papers.mechanics.figures._squared import starvation
+from lemmata.settings import Evidence
 
 GLOBAL_DISTANCE = 9.59
 """The paper's mean distance to the global W^cyc."""
@@ -35,20 +35,20 @@ def draw(bench: Bench) -> Drawing:
     return Drawing(picture, _caption(found, numbers), numbers)
 
 
-def _passes(found: Local) -> int | None:
+def _passes(found: Evidence[Followed]) -> int | None:
     """When the mean distance to the global W^cyc passes what the paper reports."""
-    above = np.flatnonzero(found.run["cyclic_distance"].mean(axis=0) > GLOBAL_DISTANCE)
-    return int(found.run.steps[above[0]]) if len(above) else None
+    above = np.flatnonzero(found.cyclic_distance.mean(axis=0) > GLOBAL_DISTANCE)
+    return int(found.records[above[0]]) if len(above) else None
 
 
-def _caption(found: Local, ours: dict[str, Any]) -> str:
+def _caption(found: Evidence[Followed], ours: dict[str, Any]) -> str:
     trials = len(found)
     wide, near, _ = ours["correlation at the end"]
     far, own, better = ours["distance at the end"]
     chosen = ours["selection"]
     return (
         f"Cross-entropy with the head C = E on {trials} random cyclic datasets, all counted: "
-        f"normalized descent, η = {number(float(found.run.rate[0]))}, {found.run.steps[-1]} steps "
+        f"normalized descent, η = {number(float(found.rate[0, 0]))}, {found.records[-1]} steps "
         f"(the paper names no number). Lines are means, bands 5–95 %. (a) The correlation ends "
         f"at {number(near['mean'])} on average with the local W^mm (median "
         f"{number(near['median'])}; the paper reports above 0.99) and at "

@@ -1,19 +1,19 @@
 """Figure 4: normalized descent on cyclic data, its direction and its part inside the ties."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from lemmata.claims import Bench
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, number, style
-from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.evidence import Trained
 from lemmata.papers.mechanics.experiments import CYCLIC_RUN
 from lemmata.papers.mechanics.figures._trials import draw_level, draw_trials, of, spread
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from lemmata.papers.mechanics.setting import Dataset
+from lemmata.settings import Evidence
 
 PAPER_CORRELATION = 0.987
 """The paper's mean at the end."""
@@ -27,8 +27,6 @@ BALANCED = 1e-9
 
 def draw(bench: Bench) -> Drawing:
     """Correlation with W^mm, and distance to the exact W^cyc."""
-    from matplotlib.figure import Figure
-
     run = bench.evidence(CYCLIC_RUN)
     with style():
         picture = Figure(figsize=(COLUMN_WIDTH, 3.7))
@@ -42,23 +40,23 @@ def draw(bench: Bench) -> Drawing:
     return Drawing(picture, _caption(run, numbers), numbers)
 
 
-def _draw_correlation(axes: "Axes", run: Trained) -> None:
-    rows = 1 - run["one_minus_correlation"]
-    draw_trials(axes, run.steps, rows, int(rows[:, -1].argmin()))
+def _draw_correlation(axes: Axes, run: Evidence[Dataset]) -> None:
+    rows = 1 - run.one_minus_correlation
+    draw_trials(axes, run.records, rows, int(rows[:, -1].argmin()))
     draw_level(axes, PAPER_CORRELATION, "paper: mean 0.987", "red")
     axes.set_title("(a) direction")
     axes.set_ylabel(r"correlation of $W(t)$ and $W^{\mathrm{mm}}$")
     axes.legend(loc="lower right")
 
 
-def _draw_distance(axes: "Axes", run: Trained) -> None:
-    rows, midway = run["cyclic_distance"], run["midpoint_distance"]
-    draw_trials(axes, run.steps, rows, int(rows[:, -1].argmax()))
+def _draw_distance(axes: Axes, run: Evidence[Dataset]) -> None:
+    rows, midway = run.cyclic_distance, run.midpoint_distance
+    draw_trials(axes, run.records, rows, int(rows[:, -1].argmax()))
     axes.plot(
-        run.steps, np.median(midway, axis=0), color=PALETTE["green"], label="midpoints, median"
+        run.records, np.median(midway, axis=0), color=PALETTE["green"], label="midpoints, median"
     )
     draw_level(axes, PAPER_DISTANCE, "paper: mean below 0.01", "red")
-    draw_level(axes, float(run.eta[0, 0]) / 2, r"$\eta/2$", "grey", ":")
+    draw_level(axes, float(run.rate[0, 0]) / 2, r"$\eta/2$", "grey", ":")
     axes.set_yscale("log")
     axes.set_yticks([1, 0.1, 0.01, 0.001], ["1", "0.1", "0.01", "0.001"])
     axes.set_yticks([], minor=True)
@@ -69,10 +67,10 @@ def _draw_distance(axes: "Axes", run: Trained) -> None:
     axes.set_ylim(top=8 * float(rows.max()))
 
 
-def _numbers(run: Trained) -> dict[str, Any]:
-    correlation = 1 - run["one_minus_correlation"][:, -1]
-    distance, midway = run["cyclic_distance"][:, -1], run["midpoint_distance"][:, -1]
-    half = run.eta[:, 0] / 2
+def _numbers(run: Evidence[Dataset]) -> dict[str, Any]:
+    correlation = 1 - run.one_minus_correlation[:, -1]
+    distance, midway = run.cyclic_distance[:, -1], run.midpoint_distance[:, -1]
+    half = run.rate[:, 0] / 2
     sizes = run.each(lambda dataset: dataset.correction.norm)[:, 0]
     return {
         "trials": len(run),
@@ -95,41 +93,41 @@ def _numbers(run: Trained) -> dict[str, Any]:
     }
 
 
-def progress(run: Trained) -> Float[np.ndarray, "trials"]:
+def progress(run: Evidence[Dataset]) -> Float[np.ndarray, "trials"]:
     """How much of the length of the last half of the steps made W grow outside the ties."""
     half = _half(run)
-    outside = run["free_norm"]
-    length = run.eta[:, 0] * (run.steps[-1] - run.steps[half])
+    outside = run.free_norm
+    length = run.rate[:, 0] * (run.records[-1] - run.records[half])
     return (outside[:, -1] - outside[:, half]) / length
 
 
-def _half(run: Trained) -> int:
+def _half(run: Evidence[Dataset]) -> int:
     """The record at half the steps."""
-    return int(np.searchsorted(run.steps, run.steps[-1] / 2))
+    return int(np.searchsorted(run.records, run.records[-1] / 2))
 
 
-def _halfway(run: Trained) -> Float[np.ndarray, "trials"]:
-    return run["midpoint_distance"][:, _half(run)]
+def _halfway(run: Evidence[Dataset]) -> Float[np.ndarray, "trials"]:
+    return run.midpoint_distance[:, _half(run)]
 
 
 def _median(values: np.ndarray) -> float | None:
     return float(np.median(values)) if len(values) else None
 
 
-def _caption(run: Trained, numbers: dict[str, Any]) -> str:
+def _caption(run: Evidence[Dataset], numbers: dict[str, Any]) -> str:
     trials = len(run)
     correlation, distance, midway = numbers["at the end"]
     before = numbers["midway distance at half the steps, median"]
     share = numbers["growth of ||W|| outside the ties over length of the steps, last half"]
     return (
-        f"Normalized descent (η = {number(float(run.eta[0, 0]))}, {run.steps[-1]} steps, log loss) "
-        f"on {trials} random cyclic datasets, all counted. (a) The correlation with the exact W^mm "
-        f"ends at {number(correlation['mean'])} on average (sd {number(correlation['sd'], 2)}, "
-        f"smallest {number(correlation['smallest'])}); the paper reports 0.987. It stays below 1 "
-        "because fixed normalized steps are spent inside the ties: over the last half of them the "
-        f"norm outside grows by {number(100 * share['median'], 2)} % of their length (median), and "
-        "in the long run like ln t only. (b) The distance of the part inside the ties to the exact "
-        "W^cyc ends at "
+        f"Normalized descent (η = {number(float(run.rate[0, 0]))}, {run.records[-1]} steps, log "
+        f"loss) on {trials} random cyclic datasets, all counted. (a) The correlation with the "
+        f"exact W^mm ends at {number(correlation['mean'])} on average (sd "
+        f"{number(correlation['sd'], 2)}, smallest {number(correlation['smallest'])}); the "
+        "paper reports 0.987. It stays below 1 because fixed normalized steps are spent inside the "
+        "ties: over the last half of them the norm outside grows by "
+        f"{number(100 * share['median'], 2)} % of their length (median), and in the long run like "
+        "ln t only. (b) The distance of the part inside the ties to the exact W^cyc ends at "
         f"{number(distance['mean'], 2)} on average (median {number(distance['median'], 3)}, "
         f"largest {number(distance['largest'], 2)}, below 0.01 in "
         f"{of(numbers['trials below 0.01'], trials)}); the paper reports less than 0.01. It does "

@@ -4,8 +4,12 @@ The picture itself is not in the paper's text. The seven samples here are our ow
 everything the text says about the figure holds.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lemmata.claims import Bench
 from lemmata.drawing import (
     PALETTE,
     TEXT_WIDTH,
@@ -13,7 +17,6 @@ from lemmata.drawing import (
     number,
     style,
 )
-from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
 from lemmata.papers.mechanics.setting import Dataset
 from lemmata.tokens import (
@@ -24,9 +27,6 @@ from lemmata.tokens import (
     priority_graphs,
     tied_positions,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SAMPLES = ("231 3", "421 2", "341 3", "132 1", "312 3", "142 1", "342 2")
 """The inputs as numbers of tokens, and their labels."""
@@ -54,8 +54,6 @@ def example() -> Dataset:
 
 def draw(bench: Bench) -> Drawing:
     """Read the structure off the samples; nothing is trained and nothing is random."""
-    from matplotlib.figure import Figure
-
     dataset = example()
     with style():
         picture = Figure(figsize=(TEXT_WIDTH, 2.15))
@@ -79,7 +77,7 @@ def _reduced_graphs(dataset: Dataset) -> dict[int, PriorityGraph]:
     return priority_graphs(data, [frozenset({sample.label}) for sample in data.samples])
 
 
-def _draw_samples(axes: "Axes", dataset: Dataset, data: TokenData) -> None:
+def _draw_samples(axes: Axes, dataset: Dataset, data: TokenData) -> None:
     """One row a sample: the query filled, the label framed; a gap where the query changes."""
     widest = dataset.data.longest_input
     heights = {s.source: -i - 0.5 * (s.query > 0) for i, s in enumerate(dataset.data.samples)}
@@ -110,7 +108,7 @@ def _draw_samples(axes: "Axes", dataset: Dataset, data: TokenData) -> None:
     axes.set_axis_off()
 
 
-def _draw_graph(axes: "Axes", graph: PriorityGraph, places: dict[int, Place]) -> None:
+def _draw_graph(axes: Axes, graph: PriorityGraph, places: dict[int, Place]) -> None:
     """Every edge, those between tied tokens in green, and a dashed box around every component."""
     strict = set(graph.strict_edges)
     for winner, loser in graph.edges:
@@ -141,7 +139,7 @@ def _draw_graph(axes: "Axes", graph: PriorityGraph, places: dict[int, Place]) ->
     axes.set_axis_off()
 
 
-def _draw_box(axes: "Axes", inside: list[Place]) -> None:
+def _draw_box(axes: Axes, inside: list[Place]) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     left, bottom = (min(place[axis] for place in inside) for axis in range(2))

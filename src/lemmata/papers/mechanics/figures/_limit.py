@@ -1,19 +1,18 @@
 """The data of Figure 4 up to the limit: plain descent inside the ties, normalized outside."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from lemmata.claims import Bench, Experiment
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band, number, style
-from lemmata.old_claims import Bench, Experiment
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.evidence import Trained
-from lemmata.papers.mechanics.experiments import CYCLIC_RUN, trained
+from lemmata.papers.mechanics.experiments import CYCLIC_RUN, Looked, train
 from lemmata.papers.mechanics.figures._trials import Grid, draw_level, of, spread
-from lemmata.papers.mechanics.setting import Training
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from lemmata.papers.mechanics.setting import Dataset, Training
+from lemmata.settings import Evidence
 
 CLOSE = 1e-6
 """1 - correlation below this counts as having arrived."""
@@ -21,26 +20,14 @@ CLOSE = 1e-6
 ROUNDING = 1e-14
 """Smaller distances are not drawn."""
 
-HOW = Training(algorithm="block", rate=10.0, steps=10_000)
-"""Outside the ties only the direction matters, so long steps do no harm."""
-
-
-def _block(bench: Bench) -> Trained:
-    return trained(bench, "scheme of two parts", bench.evidence(CYCLIC_RUN).datasets, HOW)
-
-
-BLOCK_RUN: Experiment[Trained] = Experiment(
-    "figure-block",
-    "the datasets of Figure 4: 10,000 steps, plain inside the ties, normalized and of length 10 "
-    "outside",
-    _block,
+BLOCK_RUN: Looked = Experiment(
+    CYCLIC_RUN.instances, train, Training(algorithm="block", rate=10.0, steps=10_000), own=True
 )
+"""Outside the ties only the direction matters, so long steps do no harm."""
 
 
 def draw(bench: Bench) -> Drawing:
     """Both parts of Theorem 3, for this scheme and for normalized descent."""
-    from matplotlib.figure import Figure
-
     block, ngd = bench.evidence(BLOCK_RUN), bench.evidence(CYCLIC_RUN)
     with style():
         picture = Figure(figsize=(COLUMN_WIDTH, 3.7))
@@ -52,7 +39,7 @@ def draw(bench: Bench) -> Drawing:
         above.set_ylim(bottom=1e-13)
         above.legend(loc="lower left")
         _draw_panel(below, block, ngd, "cyclic_distance")
-        draw_level(below, float(ngd.eta[0, 0]) / 2, r"$\eta/2$ of Figure 4", "grey", ":")
+        draw_level(below, float(ngd.rate[0, 0]) / 2, r"$\eta/2$ of Figure 4", "grey", ":")
         below.set_title("(b) part inside the ties")
         below.set_xlabel("step $t$")
         below.set_ylabel(r"$\Vert\Pi_{\mathrm{cyc}} W(t) - W^{\mathrm{cyc}}\Vert$")
@@ -61,13 +48,15 @@ def draw(bench: Bench) -> Drawing:
     return Drawing(picture, _caption(block, numbers), numbers)
 
 
-def _draw_panel(axes: "Axes", block: Trained, ngd: Trained, name: str) -> None:
-    draw_band(axes, ngd.steps[1:], ngd[name][:, 1:], PALETTE["orange"], label="Figure 4, mean")
-    rows = _positive(block[name][:, 1:])
-    draw_band(axes, block.steps[1:], rows, PALETTE["blue"], label="two parts, mean")
+def _draw_panel(axes: Axes, block: Evidence[Dataset], ngd: Evidence[Dataset], name: str) -> None:
+    draw_band(
+        axes, ngd.records[1:], ngd.columns[name][:, 1:], PALETTE["orange"], label="Figure 4, mean"
+    )
+    rows = _positive(block.columns[name][:, 1:])
+    draw_band(axes, block.records[1:], rows, PALETTE["blue"], label="two parts, mean")
     worst = int(rows[:, -1].argmax())
     line = {"color": PALETTE["black"], "linewidth": 0.7, "label": "two parts, worst trial"}
-    axes.plot(block.steps[1:], rows[worst], **line)
+    axes.plot(block.records[1:], rows[worst], **line)
     axes.set_xscale("log")
     axes.set_yscale("log")
 
@@ -77,30 +66,30 @@ def _positive(rows: Grid) -> Grid:
     return np.maximum(rows, ROUNDING)
 
 
-def _numbers(block: Trained, ngd: Trained) -> dict[str, Any]:
+def _numbers(block: Evidence[Dataset], ngd: Evidence[Dataset]) -> dict[str, Any]:
     rows = []
     for name, run in (("two parts", block), ("Figure 4", ngd)):
         for says, series in (
             ("1 - correlation", "one_minus_correlation"),
             ("distance to W^cyc", "cyclic_distance"),
         ):
-            row = {"scheme": name, "at the end": says, "steps": int(run.steps[-1])}
-            rows.append(row | spread(run[series][:, -1]))
-    close = block["one_minus_correlation"][:, -1] < CLOSE
+            row = {"scheme": name, "at the end": says, "steps": int(run.records[-1])}
+            rows.append(row | spread(run.columns[series][:, -1]))
+    close = block.one_minus_correlation[:, -1] < CLOSE
     return {
         "trials": len(block),
         "final": rows,
         "trials with 1 - correlation below 1e-6": int(close.sum()),
-        "the same in Figure 4": int((ngd["one_minus_correlation"][:, -1] < CLOSE).sum()),
+        "the same in Figure 4": int((ngd.one_minus_correlation[:, -1] < CLOSE).sum()),
     }
 
 
-def _caption(block: Trained, numbers: dict[str, Any]) -> str:
+def _caption(block: Evidence[Dataset], numbers: dict[str, Any]) -> str:
     direction, ties, slower, orbit = numbers["final"]
     return (
         f"The {len(block)} datasets of Figure 4 from the same W(0), trained by a scheme that "
         "descends plainly inside the space of ties and with normalized steps of length "
-        f"{number(float(block.eta[0, 0]))} outside it, so that neither part waits for the other. "
+        f"{number(float(block.rate[0, 0]))} outside it, so that neither part waits for the other. "
         f"After {direction['steps']} steps 1 − correlation is at most "
         f"{number(direction['largest'], 2)} (median {number(direction['median'], 2)}; below 10⁻⁶ "
         f"in {of(numbers['trials with 1 - correlation below 1e-6'], len(block))} trials) and the "

@@ -5,19 +5,17 @@ graphs of the authors' program (local), and with our definition of the local lim
 """
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band
-from lemmata.papers.mechanics.evidence import Local
+from lemmata.papers.mechanics.experiments import Followed
 from lemmata.papers.mechanics.figures._trials import draw_level, spread
-from lemmata.papers.mechanics.setting import TrainingRun
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from lemmata.settings import Evidence
 
 STARVED = 1e-15
 """A gradient below this is smaller than a few of the authors' epsilon: steps shrink to nothing."""
@@ -25,53 +23,47 @@ STARVED = 1e-15
 FAR = 1.0
 """A local distance above this is an outlier: the other trials are within the step size or so."""
 
-NAMES = ("global", "local, authors", "local, ours")
+LIMITS = {"global": "", "local, authors": "authors_", "local, ours": "selected_"}
+"""How the columns of each kind of limit begin."""
 
 
-def comparisons(local: Local) -> dict[str, TrainingRun]:
-    """The run next to each kind of limit."""
-    return dict(zip(NAMES, (local.run, local.authors, local.selected), strict=True))
-
-
-def tied(local: Local) -> Bool[np.ndarray, "trials"]:
+def tied(local: Evidence[Followed]) -> Bool[np.ndarray, "trials"]:
     """Whether some sample of a trial selects several tokens."""
-    return np.array([any(len(s) > 1 for s in pseudo.selected) for pseudo in local.pseudo[1]])
+    return np.array([any(len(s) > 1 for s in case.pseudo["selected"].selected) for case in local])
 
 
-def starved(local: Local) -> Bool[np.ndarray, "trials"]:
+def starved(local: Evidence[Followed]) -> Bool[np.ndarray, "trials"]:
     """Whether the gradient ends below what the authors' epsilon lets through."""
-    return local.run["log_gradient_norm"][:, -1] < np.log(STARVED)
+    return local.log_gradient_norm[:, -1] < np.log(STARVED)
 
 
-def correlations(run: TrainingRun) -> Float[np.ndarray, "trials"]:
-    """At the end."""
-    return 1 - run["one_minus_correlation"][:, -1]
+def correlations(local: Evidence[Followed], limit: str) -> Float[np.ndarray, "trials"]:
+    """At the end, with one kind of limit."""
+    return 1 - local.columns[f"{LIMITS[limit]}one_minus_correlation"][:, -1]
 
 
-def distances(run: TrainingRun) -> Float[np.ndarray, "trials"]:
+def distances(local: Evidence[Followed], limit: str) -> Float[np.ndarray, "trials"]:
     """To the finite limit, at the end."""
-    return run["cyclic_distance"][:, -1]
+    return local.columns[f"{LIMITS[limit]}cyclic_distance"][:, -1]
 
 
-def panels() -> "tuple[Figure, Axes, Axes]":
+def panels() -> tuple[Figure, Axes, Axes]:
     """Directions above, distances below."""
-    from matplotlib.figure import Figure
-
     picture = Figure(figsize=(COLUMN_WIDTH, 4.0))
     above, below = picture.subplots(2, 1, sharex=True)
     return picture, above, below
 
 
-def draw_correlations(axes: "Axes", local: Local) -> None:
+def draw_correlations(axes: Axes, local: Evidence[Followed]) -> None:
     """Means with bands as in the paper, and medians."""
-    for run, name, colour in (
-        (local.run, "global", PALETTE["blue"]),
-        (local.authors, "local", PALETTE["orange"]),
+    for gaps, name, colour in (
+        (local.one_minus_correlation, "global", PALETTE["blue"]),
+        (local.authors_one_minus_correlation, "local", PALETTE["orange"]),
     ):
-        rows = 1 - run["one_minus_correlation"]
-        draw_band(axes, run.steps, rows, colour, label=name)
+        rows = 1 - gaps
+        draw_band(axes, local.records, rows, colour, label=name)
         axes.plot(
-            run.steps,
+            local.records,
             np.median(rows, axis=0),
             ":",
             color=colour,
@@ -82,17 +74,10 @@ def draw_correlations(axes: "Axes", local: Local) -> None:
     axes.set_ylabel(r"correlation with $W^{\mathrm{mm}}$")
 
 
-def draw_distances(axes: "Axes", local: Local) -> None:
+def draw_distances(axes: Axes, local: Evidence[Followed]) -> None:
     """Linear near zero, which is a value here, and logarithmic beyond."""
-    draw_band(
-        axes,
-        local.run.steps,
-        local.run["cyclic_distance"],
-        PALETTE["blue"],
-        label="global",
-    )
-    rows = local.authors["cyclic_distance"]
-    steps = local.authors.steps
+    steps, rows = local.records, local.authors_cyclic_distance
+    draw_band(axes, steps, local.cyclic_distance, PALETTE["blue"], label="global")
     axes.plot(steps, rows.mean(axis=0), color=PALETTE["orange"], label="local")
     axes.plot(
         steps,
@@ -102,7 +87,7 @@ def draw_distances(axes: "Axes", local: Local) -> None:
         linewidth=1.2,
         label="local, median",
     )
-    ours = local.selected["cyclic_distance"]
+    ours = local.selected_cyclic_distance
     axes.plot(
         steps,
         ours.mean(axis=0),
@@ -110,7 +95,7 @@ def draw_distances(axes: "Axes", local: Local) -> None:
         color=PALETTE["green"],
         label="local, our definition",
     )
-    draw_level(axes, float(local.run.rate[0]) / 2, r"$\eta/2$", "grey", ":")
+    draw_level(axes, float(local.rate[0, 0]) / 2, r"$\eta/2$", "grey", ":")
     axes.set_yscale("symlog", linthresh=0.01, linscale=0.5)
     axes.set_ylim(bottom=-0.002)
     axes.set_title("(b) part inside the ties")
@@ -118,7 +103,7 @@ def draw_distances(axes: "Axes", local: Local) -> None:
     axes.set_ylabel(r"distance to $W^{\mathrm{cyc}}$")
 
 
-def legends(above: "Axes", below: "Axes") -> None:
+def legends(above: Axes, below: Axes) -> None:
     """Where the curves leave room."""
     above.set_ylim(bottom=-0.55)
     above.legend(loc="lower right", ncols=2, columnspacing=1.0)
@@ -126,12 +111,12 @@ def legends(above: "Axes", below: "Axes") -> None:
     below.legend(loc="upper right", ncols=2, columnspacing=1.0)
 
 
-def numbers_of(local: Local, paper: dict[str, dict[str, str]]) -> dict[str, Any]:
+def numbers_of(local: Evidence[Followed], paper: dict[str, dict[str, str]]) -> dict[str, Any]:
     """Everything that a caption says, next to what the paper reports."""
     trials = len(local)
     directions, ways = [], []
-    for name, run in comparisons(local).items():
-        ends, far = correlations(run), distances(run)
+    for name in LIMITS:
+        ends, far = correlations(local, name), distances(local, name)
         directions.append(
             {
                 "limit": name,
@@ -154,6 +139,7 @@ def numbers_of(local: Local, paper: dict[str, dict[str, str]]) -> dict[str, Any]
             }
         )
     several, hungry = tied(local), starved(local)
+    by_authors = correlations(local, "local, authors")
     return {
         "trials": trials,
         "correlation at the end": directions,
@@ -161,8 +147,8 @@ def numbers_of(local: Local, paper: dict[str, dict[str, str]]) -> dict[str, Any]
         "selection": _selection(local),
         "trials where some sample selects several tokens": int(several.sum()),
         "local correlation, mean": {
-            "trials with several tokens": _mean(correlations(local.authors)[several]),
-            "trials with one token a sample": _mean(correlations(local.authors)[~several]),
+            "trials with several tokens": _mean(by_authors[several]),
+            "trials with one token a sample": _mean(by_authors[~several]),
         },
         "trials with |gradient| below 1e-15": int(hungry.sum()),
         "of which select one token a sample": int((hungry & ~several).sum()),
@@ -170,12 +156,13 @@ def numbers_of(local: Local, paper: dict[str, dict[str, str]]) -> dict[str, Any]
     }
 
 
-def _selection(local: Local) -> dict[str, int]:
+def _selection(local: Evidence[Followed]) -> dict[str, int]:
     """How many tokens the samples of all trials select, and whether the label is among them."""
     counts: Counter[int] = Counter()
     hits = 0
-    for dataset, pseudo in zip(local.run.datasets, local.pseudo[1], strict=True):
-        for sample, chosen in zip(dataset.data.samples, pseudo.selected, strict=True):
+    for case in local:
+        selected = case.pseudo["selected"].selected
+        for sample, chosen in zip(case.instance.data.samples, selected, strict=True):
             counts[len(chosen)] += sample.count
             hits += sample.count * (sample.label in chosen)
     return {
@@ -185,9 +172,9 @@ def _selection(local: Local) -> dict[str, int]:
     }
 
 
-def _way(local: Local) -> Float[np.ndarray, "trials"]:
+def _way(local: Evidence[Followed]) -> Float[np.ndarray, "trials"]:
     """The norm at the end as a share of what full steps in one direction would give."""
-    return local.run["norm"][:, -1] / (local.run.rate * local.run.steps[-1])
+    return local.norm[:, -1] / (local.rate[:, 0] * local.records[-1])
 
 
 def _median(values: np.ndarray) -> float | None:

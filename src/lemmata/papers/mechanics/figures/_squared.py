@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, number, style
-from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.evidence import Local
-from lemmata.papers.mechanics.experiments import LITERAL_SQUARED_RUN, SQUARED_RUN
+from lemmata.papers.mechanics.experiments import LITERAL_SQUARED_RUN, SQUARED_RUN, Followed
 from lemmata.papers.mechanics.figures import _local as local
 from lemmata.papers.mechanics.figures._trials import of
+from lemmata.settings import Evidence
 
 PAPER = {
     "correlation": {"local, authors": "above 0.99"},
@@ -24,8 +24,8 @@ def draw(bench: Bench) -> Drawing:
         local.draw_correlations(above, found)
         local.draw_distances(below, found)
         above.plot(
-            literal.authors.steps,
-            1 - literal.authors["one_minus_correlation"].mean(axis=0),
+            literal.records,
+            1 - literal.authors_one_minus_correlation.mean(axis=0),
             "-.",
             color=PALETTE["purple"],
             linewidth=1.0,
@@ -39,7 +39,7 @@ def draw(bench: Bench) -> Drawing:
     return Drawing(picture, _caption(found, *numbers.values()), numbers)
 
 
-def _caption(found: Local, ours: dict[str, Any], literal: dict[str, Any]) -> str:
+def _caption(found: Evidence[Followed], ours: dict[str, Any], literal: dict[str, Any]) -> str:
     trials = len(found)
     wide, near, _ = ours["correlation at the end"]
     far, own, better = ours["distance at the end"]
@@ -47,7 +47,7 @@ def _caption(found: Local, ours: dict[str, Any], literal: dict[str, Any]) -> str
     written = literal["correlation at the end"][1]
     return (
         f"Squared loss with the head C = E on {trials} random cyclic datasets, all counted: "
-        f"normalized descent, η = {number(float(found.run.rate[0]))}, {found.run.steps[-1]} steps "
+        f"normalized descent, η = {number(float(found.rate[0, 0]))}, {found.records[-1]} steps "
         "(the paper names no number). The loss is (1 − softmax(C Xᵀs)_y)², which is what the "
         f"authors' program has. Lines are means, bands 5–95 %. (a) The correlation ends at "
         f"{number(near['mean'])} on average with the local W^mm (median "

@@ -1,14 +1,12 @@
 """What the figures say about many trials of one experiment."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from matplotlib.axes import Axes
 
 from lemmata.drawing import PALETTE, draw_band
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Ends = Float[np.ndarray, "trials"]
 Grid = Float[np.ndarray, "trials records"]
@@ -29,7 +27,7 @@ def spread(values: Ends) -> dict[str, float]:
     }
 
 
-def draw_trials(axes: "Axes", steps: Steps, rows: Grid, worst: int) -> None:
+def draw_trials(axes: Axes, steps: Steps, rows: Grid, worst: int) -> None:
     """The mean of all trials with its band, and one trial alone."""
     draw_band(axes, steps, rows, PALETTE["blue"], label=f"mean of {len(rows)}, 5–95 %")
     axes.plot(
@@ -37,7 +35,7 @@ def draw_trials(axes: "Axes", steps: Steps, rows: Grid, worst: int) -> None:
     )
 
 
-def draw_level(axes: "Axes", height: float, label: str, colour: str, linestyle: str = "--") -> None:
+def draw_level(axes: Axes, height: float, label: str, colour: str, linestyle: str = "--") -> None:
     """A level to compare with."""
     axes.axhline(height, color=PALETTE[colour], linestyle=linestyle, linewidth=0.9, label=label)
 

@@ -17,8 +17,9 @@ from scipy.optimize import minimize
 
 from lemmata.attention import AbstractLoss, CellCoordinates, Inputs
 from lemmata.margin import pair_rows, span_basis
+from lemmata.papers.mechanics.setting._batch import Batch
 from lemmata.papers.mechanics.setting._dataset import Dataset
-from lemmata.papers.mechanics.setting._training import Batch, Training
+from lemmata.papers.mechanics.setting._training import Training
 
 STARTS = 2
 """Random directions to start from, beside the predicted one."""
@@ -48,7 +49,7 @@ def ball_paths(
     datasets: Sequence[Dataset], how: Training, radii: Sequence[float], seed: int = 0
 ) -> list[BallPath]:
     """One path a dataset; the datasets share their compiled loss."""
-    batch = Batch(datasets, how, embedded=True)
+    batch = Batch(datasets, how.loss, how.head, embedded=True)
     parts = (batch.inputs, batch.loss, batch.coordinates)
     found = []
     for b, dataset in enumerate(datasets):

@@ -5,11 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError
+from lemmata.drawing import NamedGraphs
 from lemmata.margin import (
     GeneralizedMargin,
     MaxMargin,
@@ -19,12 +21,26 @@ from lemmata.margin import (
     generalized_max_margin,
     max_margin,
     pair_rows,
+    remove,
     span_basis,
 )
-from lemmata.margin._subspace import remove
+from lemmata.papers.mechanics.setting._correction import Correction, by_cell, in_span
+from lemmata.papers.mechanics.setting._problems import (
+    cycles,
+    embedding_problems,
+    labels_out_of_reach,
+    limit_problems,
+    shortened,
+)
+from lemmata.papers.mechanics.setting._sentences import (
+    Sentence,
+    Sentences,
+    document_of,
+    encode,
+    samples_of,
+)
 from lemmata.tokens import (
     Instance,
-    PriorityGraph,
     Problem,
     Sample,
     Token,
@@ -33,7 +49,7 @@ from lemmata.tokens import (
     orthonormality_error,
     priority_graphs,
 )
-from lemmata.training import Minimum, Risk, minimise, minimise_logits
+from lemmata.training import Risk, minimise, minimise_logits
 
 ORTHONORMAL = 1e-9
 """Embeddings whose Gram matrix is this close to the identity count as orthonormal."""
@@ -41,26 +57,7 @@ ORTHONORMAL = 1e-9
 SMALLEST = 1e-60
 """Embeddings of this size and its inverse still have products within floating point."""
 
-MOST_PROBLEMS = 1_000
-"""Problems of one kind that are listed one by one."""
-
 Basis = Float[np.ndarray, "rank variables"]
-
-
-@dataclass(frozen=True)
-class Correction:
-    """W^cyc, the finite limit inside the space of ties (Definition 3).
-
-    Attributes:
-        entries: by (token, query), for orthonormal embeddings.
-        matrix: for general embeddings.
-        gradient_norm: of the risk of the cyclic subdata; 0 would be exact.
-    """
-
-    norm: float
-    gradient_norm: float
-    entries: dict[tuple[int, int], float]
-    matrix: Float[np.ndarray, "dimension dimension"] | None = None
 
 
 @dataclass(frozen=True)
@@ -89,13 +86,30 @@ class Dataset:
         embeddings: Float[np.ndarray, "tokens dimension"] | None = None,
         initial_weights: Float[np.ndarray, "dimension dimension"] | None = None,
     ) -> "Dataset":
-        """Sequences with their next tokens; with embeddings, token i is row i."""
+        """Sequences with their next tokens; with embeddings, token i is row i.
+
+        ``from_sentences`` takes the words of a user, and how often each sentence occurs.
+        """
         rows = [
             (sequence, label, 1, f"sequence {i}")
             for i, (sequence, label) in enumerate(zip(sequences, labels, strict=True))
         ]
         vocabulary = None if embeddings is None else range(len(embeddings))
         return cls(name, TokenData.from_samples(rows, vocabulary), embeddings, initial_weights)
+
+    @classmethod
+    def from_sentences(cls, name: str, sentences: Sentences) -> "Dataset":
+        """The last token of each sentence is the label of the rest.
+
+        A sentence is a text with blanks between its tokens, or a list of them; a mapping says how
+        often each sentence occurs.
+
+        Examples:
+            >>> dataset = Dataset.from_sentences("mine", {"a b a": 1000, "b a b": 1})
+            >>> dataset.data.total
+            1001
+        """
+        return cls(name, samples_of(sentences))
 
     @classmethod
     def from_instance(cls, name: str, instance: Instance) -> "Dataset":
@@ -113,6 +127,14 @@ class Dataset:
             return cls(name, instance.data, embeddings, start)
         return cls(name, instance.data, None if start is None else embeddings, start)
 
+    def document(self) -> dict[str, Any]:
+        """What a JSON token file says about the same data."""
+        return document_of(self.data, self.embeddings, self.initial_weights)
+
+    def encode(self, words: Sentence) -> list[int]:
+        """Tokens by name, for a prediction."""
+        return encode(self.data, words)
+
     @cached_property
     def realizable(self) -> TokenData:
         """The samples whose label occurs in them; the others have no gradient (Section 3.3)."""
@@ -120,10 +142,14 @@ class Dataset:
         return replace(self.data, samples=kept)
 
     @cached_property
-    def graphs(self) -> dict[int, PriorityGraph]:
-        """The token-priority graphs of the realizable samples, one per last token."""
+    def graphs(self) -> NamedGraphs:
+        """The token-priority graphs of the realizable samples, one per last token.
+
+        By the number of the last token; by its name, a graph can be drawn and saved.
+        """
         data = self.realizable
-        return priority_graphs(data, [frozenset({sample.label}) for sample in data.samples])
+        labels = [frozenset({sample.label}) for sample in data.samples]
+        return NamedGraphs(priority_graphs(data, labels), data.vocabulary)
 
     @property
     def acyclic(self) -> bool:
@@ -286,32 +312,28 @@ class Dataset:
     def _finite_limit(self, reduced: Risk, basis: Callable[[], Basis]) -> Correction:
         """The minimiser of the risk of the tied tokens alone."""
         if self.embeddings is None:
-            return self._by_cell(minimise_logits(reduced))
+            return by_cell(minimise_logits(reduced), self.graphs, self.cells)
         directions = basis()
-        found = minimise(reduced, self.design(directions))
-        matrix = (found.point @ directions).reshape(2 * (self.E.shape[1],))
-        return Correction(float(np.linalg.norm(matrix)), found.gradient_norm, {}, matrix)
-
-    def _by_cell(self, found: Minimum) -> Correction:
-        """The entries of tied tokens; orthonormal embeddings have one variable a cell."""
-        entries: dict[tuple[int, int], float] = {}
-        for query, graph in self.graphs.items():
-            for component in graph.components:
-                if len(component) > 1:
-                    cells = [(token, query) for token in component]
-                    values = found.point[[self.cells[cell] for cell in cells]].tolist()
-                    entries.update(zip(cells, values, strict=True))
-        norm = float(np.sqrt(sum(value * value for value in entries.values())))
-        return Correction(norm, found.gradient_norm, entries)
+        return in_span(minimise(reduced, self.design(directions)), directions)
 
     def dense(self, correction: Correction) -> Float[np.ndarray, "dimension dimension"]:
         """A finite limit as a matrix."""
-        if correction.matrix is not None:
-            return correction.matrix
-        matrix = np.zeros((self.K, self.K))
-        for cell, value in correction.entries.items():
-            matrix[cell] = value
-        return matrix
+        return correction.dense(self.K)
+
+    @cached_property
+    def W_mm(self) -> Float[np.ndarray, "dimension dimension"]:
+        """W^mm as a matrix (by token and query, for orthonormal embeddings); NaN if there is none.
+
+        ``margin`` is the same with its certificate.
+        """
+        size = self.E.shape[1]
+        weights = self.margin.weights
+        return np.full((size, size), np.nan) if weights is None else weights
+
+    @cached_property
+    def W_cyc(self) -> Float[np.ndarray, "dimension dimension"]:
+        """W^cyc as a matrix; ``correction`` is the same with the gradient that is left."""
+        return self.dense(self.correction)
 
     @cached_property
     def lipschitz(self) -> float:
@@ -339,86 +361,18 @@ class Dataset:
         """The problems with one of these codes."""
         return [problem for problem in self.problems if problem.code in codes]
 
-    @cached_property
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """Every assumption of the paper that the data breaks, with the sample at fault."""
-        return tuple(
-            problem
-            for kind in (
-                self._unrealizable(),
-                self._cycles(),
-                self._embedding_problems(),
-                self._limit_problems(),
+        return self._problems
+
+    @cached_property
+    def _problems(self) -> tuple[Problem, ...]:
+        return shortened(
+            (
+                labels_out_of_reach(self.data),
+                cycles(self.realizable, self.graphs),
+                embedding_problems(self.embeddings, self.orthonormal),
+                limit_problems(self.margin.status),
             )
-            for problem in _shorten(kind)
         )
-
-    def _unrealizable(self) -> list[Problem]:
-        name = self.data.name
-        return [
-            Problem(
-                "label_not_in_sequence",
-                sample.source,
-                f"the label {name(sample.label)!r} does not occur in its sequence: Assumption 2 is "
-                "broken, and with the identity head attention learns nothing from this sample",
-            )
-            for sample in self.data.samples
-            if sample.label not in sample.tokens
-        ]
-
-    def _cycles(self) -> list[Problem]:
-        name, samples = self.data.name, self.realizable.samples
-        found = []
-        for query, graph in self.graphs.items():
-            walk = graph.cycle()
-            if walk is not None:
-                sources = dict.fromkeys(samples[graph.evidence[e]].source for e in pairwise(walk))
-                found.append(
-                    Problem(
-                        "cyclic",
-                        f"last token {name(query)}; {', '.join(sources)}",
-                        f"{' beats '.join(map(name, walk))}: these tokens are tied, so the data is "
-                        "not acyclic (Definition 2) and W^cyc decides between them",
-                    )
-                )
-        return found
-
-    def _embedding_problems(self) -> list[Problem]:
-        if self.embeddings is None:
-            return []
-        rank = int(np.linalg.matrix_rank(self.embeddings))
-        found = []
-        if rank < self.K:
-            message = (
-                f"the {self.K} embeddings span {rank} dimensions only, so no head has C E^T = I: "
-                "Assumption 4 is broken"
-            )
-            found.append(Problem("embeddings_dependent", "embeddings", message))
-        if not self.orthonormal:
-            message = "the embeddings are not orthonormal, so the columns of W do not decouple"
-            found.append(Problem("embeddings_not_orthonormal", "embeddings", message))
-        return found
-
-    def _limit_problems(self) -> list[Problem]:
-        found = []
-        if self.margin.status is Status.INFEASIBLE:
-            message = (
-                "Graph-SVM is infeasible: the embeddings cannot give every label a larger logit "
-                "than the tokens it beats"
-            )
-            found.append(Problem("infeasible", "embeddings", message))
-        if self.margin.status is Status.ZERO:
-            message = "no token strictly beats another: W^mm is 0 and training stays finite"
-            found.append(Problem("max_margin_zero", "all samples", message))
-        return found
-
-
-def _shorten(problems: list[Problem]) -> list[Problem]:
-    """The first of many problems of one kind, and how many more there are."""
-    if len(problems) <= MOST_PROBLEMS:
-        return problems
-    more = Counter(problem.code for problem in problems[MOST_PROBLEMS:])
-    return problems[:MOST_PROBLEMS] + [
-        Problem(code, "further samples", f"and {count:,} more like these")
-        for code, count in more.items()
-    ]

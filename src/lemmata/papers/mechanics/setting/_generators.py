@@ -1,15 +1,16 @@
 """Random datasets, drawn as the authors' experiments draw them."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
 
-from lemmata._errors import InputError
+from lemmata._errors import InputError, unknown_name
 from lemmata.papers.mechanics.setting._dataset import Dataset
 
 Kind = Literal["acyclic", "cyclic", "any"]
+Labels = Literal["uniform", "priority"]
 
 MOST_DRAWS = 10_000
 """Datasets to try before concluding that there is none of the wanted kind."""
@@ -38,7 +39,23 @@ class Recipe:
     samples: int = 4
     length: int = 6
     kind: Kind = "any"
-    labels: Literal["uniform", "priority"] = "uniform"
+    labels: Labels = "uniform"
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise InputError(unknown_name("kind of data", str(self.kind), get_args(Kind)))
+        if self.labels not in get_args(Labels):
+            raise InputError(unknown_name("choice of labels", str(self.labels), get_args(Labels)))
+
+    @property
+    def says(self) -> str:
+        """The sizes, in words."""
+        kind = "" if self.kind == "any" else f"{self.kind} "
+        order = ", labels by priority" if self.labels == "priority" else ""
+        return (
+            f"random {kind}datasets (K = {self.vocabulary}, d = {self.dimension}, "
+            f"n = {self.samples}, T = {self.length}{order})"
+        )
 
     def draw(self, name: str, generator: np.random.Generator) -> Dataset:
         """One dataset."""

@@ -26,13 +26,10 @@ from lemmata.margin import (
     pair_rows,
     span_basis,
 )
+from lemmata.papers.mechanics.setting._batch import Limit
 from lemmata.papers.mechanics.setting._dataset import Dataset
-from lemmata.papers.mechanics.setting._training import (
-    Limit,
-    Training,
-    reduced_dataset,
-    scores,
-)
+from lemmata.papers.mechanics.setting._heads import LOSSES, scores
+from lemmata.papers.mechanics.setting._training import Training, reduced_dataset
 from lemmata.tokens import PriorityGraph, Sample, TokenData, priority_graphs
 
 SELECTED = 1e-2
@@ -40,8 +37,6 @@ SELECTED = 1e-2
 
 IGNORED = 9e-3
 """The authors' program draws no edge to a token whose attention is between this and SELECTED."""
-
-KNOWN = ("log", "squared", "softmax-squared", "cross-entropy")
 
 Definition = Literal["authors", "selected"]
 
@@ -98,10 +93,9 @@ def token_masses(
 ) -> dict[int, float]:
     """The attention on each distinct token of a sample."""
     tokens = list(sample.tokens)
-    logits = dataset.E[tokens] @ (weights @ dataset.E[sample.query])
-    powers = np.exp(logits - logits.max())
+    attention = softmax(dataset.E[tokens] @ (weights @ dataset.E[sample.query]))
     masses: dict[int, float] = {}
-    for token, share in zip(tokens, powers / powers.sum(), strict=True):
+    for token, share in zip(tokens, attention, strict=True):
         masses[token] = masses.get(token, 0.0) + float(share)
     return masses
 
@@ -212,11 +206,11 @@ def stationary_point(
     if not len(basis) or not reduced.samples:
         return np.zeros(weights.shape)
     loss = how.loss if isinstance(how.loss, str) else how.loss.name
-    if loss not in KNOWN:
-        raise InputError(f"no second derivative is known for the loss '{loss}'; use {KNOWN}")
+    if loss not in LOSSES:
+        raise InputError(f"no second derivative is known for the loss '{loss}'; use {LOSSES}")
     width = dataset.E.shape[1]
     matrices = basis.reshape(-1, width, width)
-    table = scores(dataset, how)
+    table = scores(dataset, how.head)
     samples = [
         (
             np.einsum("td,rde,e->tr", dataset.E[list(s.tokens)], matrices, dataset.E[s.query]),

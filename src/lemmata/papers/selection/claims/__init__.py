@@ -7,7 +7,7 @@ Section 3.3 and Appendix C; ``observations`` and ``heat_maps`` Section 4 and App
 ``findings`` and ``own`` what the paper does not say.
 """
 
-from lemmata.old_claims import claims_of
+from lemmata.claims import claims_of
 from lemmata.papers.selection.claims import (
     bands,
     construction,

@@ -1,32 +1,24 @@
 """Theorem C.3: one layer of attention selects the tokens of a subset."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
-from lemmata.old_claims import Assumption, Bench, Cases, Judgement, each, fact, same
-from lemmata.papers.selection.claims._network_terms import FITS, PROPER, ROUNDING, exactly
-from lemmata.papers.selection.claims._terms import claim
-from lemmata.papers.selection.experiments.construction import ENCODED, Asked, Encoded, encode
-from lemmata.papers.selection.theory import _networks as theory
-
-SEPARATED = Assumption(
-    "|<e_i, e_y>| <= 1/2 off y",
-    "the encodings that the theorem's proof picks",
-    frozenset({"encodings_too_close"}),
+from lemmata.claims import Bench, Comparison, Inequality, at_least, at_most, equal, statements
+from lemmata.papers.selection import theory
+from lemmata.papers.selection.experiments.construction import ENCODED, Encoded, encode
+from lemmata.papers.selection.setting import (
+    FITS,
+    GUIDING,
+    PROPER,
+    SEPARATED,
+    Plan,
+    Task,
+    misled_encodings,
 )
-GUIDING = Assumption(
-    "|<e_i, e_y>| < 1 off y",
-    "no position looks more chosen than the chosen ones",
-    frozenset({"encodings_mislead"}),
-)
+from lemmata.settings import Evidence
 
-
-def asked(evidence: Iterable[Encoded]) -> list[Asked]:
-    """One row for encodings and an epsilon."""
-    return [row for case in evidence for row in case.asked]
+claim = statements("selection")
 
 
 @claim(
@@ -34,51 +26,39 @@ def asked(evidence: Iterable[Encoded]) -> list[Asked]:
     "Appendix C.3, Theorem C.3",
     "With logits α⟨e_i, e_y⟩, α = ⌈2 log(2T)/ε⌉, one layer of attention is within ε of STS_q for "
     "all subsets and all tokens of norm at most 1.",
-    assumes=(FITS, SEPARATED),
+    hypotheses=(FITS, SEPARATED),
     on=ENCODED,
-    sharpened="so it is with half the α that one-hot encodings need",
 )
-def theorem_c_3(evidence: Cases[Encoded], sharpened: bool) -> Sequence[Judgement]:
+def theorem_c_3(evidence: Evidence[Encoded]) -> Comparison:
     """The largest error over the unit ball is ‖Y/q − S‖₁; predicting zero has error 1."""
-    return [
-        each(
-            asked(evidence),
-            "worst error",
-            lambda row: -row.attention(sharpened).worst_error.max(),
-            lambda row: -row.epsilon,
-            baseline=-1.0,
-        )
-    ]
+    error = evidence.each(lambda case: case.attention().worst_error.max())
+    asked = evidence.each(lambda case: case.epsilon)
+    return at_most(error, asked, baseline=1.0, part="worst error")
 
 
-def _no_remainder(
-    evidence: Iterable[Encoded], part: str, numbers: Callable[[Asked, float], dict[str, Any]]
-) -> Judgement:
-    """Judge that nothing is left for the positions off the subset; they always get something."""
-    rows = []
-    for row in asked(evidence):
-        log_missed = row.encoded.log_missed(float(row.scale))
-        seen = {"T": row.T, "q": row.q, "alpha": row.scale} | numbers(row, log_missed / np.log(10))
-        rows.append((row.name, log_missed == -np.inf, seen))
-    return exactly(part, rows)
-
-
+@claim(
+    "theorem-c.3/interval",
+    "Appendix C.3, proof of Theorem C.3",
+    "With that α the chosen positions have weights in [1/q, 1/q + ε/(2q)].",
+    hypotheses=(FITS, SEPARATED, PROPER),
+    on=ENCODED,
+    kind="misprint",
+)
 @claim(
     "theorem-c.3/unbounded",
     "Appendix C.3, Theorem C.3",
     "The same for tokens of any length, which the theorem does not restrict.",
-    assumes=(FITS, SEPARATED, PROPER),
+    hypotheses=(FITS, SEPARATED, PROPER),
     on=ENCODED,
-    sharpened="even within ε/1000",
+    kind="hypothesis",
 )
-def theorem_c_3_unbounded(evidence: Cases[Encoded], sharpened: bool) -> Sequence[Judgement]:
-    """Softmax gives every position some weight, and the error 2u grows with the tokens."""
-    factor = 1e-3 if sharpened else 1.0
+def nothing_off_the_subset(evidence: Evidence[Encoded]) -> Comparison:
+    """Both would need that positions off the subset have no weight u at all: log u = -inf.
 
-    def too_long(row: Asked, log_missed: float) -> dict[str, Any]:
-        return {"log10 of a length that is too much": np.log10(factor * row.epsilon) - log_missed}
-
-    return [_no_remainder(evidence, "any length", too_long)]
+    The error 2u grows with the tokens, and the chosen positions have (1 - u)/q each.
+    """
+    log_missed = evidence.each(lambda case: case.log_missed(float(case.scale)))
+    return at_most(log_missed, -np.inf, part="log of the weight off the subset")
 
 
 @claim(
@@ -86,128 +66,92 @@ def theorem_c_3_unbounded(evidence: Cases[Encoded], sharpened: bool) -> Sequence
     "Appendix C.3, Theorem C.3, and Section 2.1",
     "For Gaussian tokens, which are not bounded, the root mean square error is at most "
     "(ε/2)√(d(1+1/q)).",
-    assumes=(FITS, SEPARATED),
+    hypotheses=(FITS, SEPARATED),
     on=ENCODED,
-    sharpened="so it is with half the α that one-hot encodings need",
 )
-def theorem_c_3_gaussian(evidence: Cases[Encoded], sharpened: bool) -> Sequence[Judgement]:
+def theorem_c_3_gaussian(evidence: Evidence[Encoded]) -> Comparison:
     """Exactly over tokens, for the worst subset; predicting zero has √(d/q)."""
-    rows = asked(evidence)
-    zero = np.array([[-math.sqrt(row.encoded.task.d / row.q)] for row in rows])
-    return [
-        each(
-            rows,
-            "root mean square error",
-            lambda row: -np.sqrt(row.attention(sharpened).mean_square(row.encoded.task.d).max()),
-            lambda row: -row.epsilon / 2 * math.sqrt(row.encoded.task.d * (1 + 1 / row.q)),
-            baseline=zero,
-        )
-    ]
 
+    def bound(case: Encoded) -> float:
+        return case.epsilon / 2 * math.sqrt(case.task.d * (1 + 1 / case.task.q))
 
-@claim(
-    "theorem-c.3/interval",
-    "Appendix C.3, proof of Theorem C.3",
-    "With that α the chosen positions have weights in [1/q, 1/q + ε/(2q)].",
-    assumes=(FITS, SEPARATED, PROPER),
-    on=ENCODED,
-    sharpened="of exactly 1/q",
-)
-def theorem_c_3_interval(evidence: Cases[Encoded], sharpened: bool) -> Sequence[Judgement]:
-    """Weights add up to 1 and the others have some, so the chosen ones have less than 1/q each."""
-
-    def lacking(row: Asked, log_missed: float) -> dict[str, Any]:
-        return {"log10 of 1/q minus the weight": log_missed - np.log10(row.q)}
-
-    return [_no_remainder(evidence, "the printed interval", lacking)]
+    return at_most(
+        evidence.each(lambda case: np.sqrt(case.attention().mean_square(case.task.d).max())),
+        evidence.each(bound),
+        baseline=evidence.each(lambda case: math.sqrt(case.task.d / case.task.q)),
+        part="root mean square error",
+    )
 
 
 @claim(
     "theorem-c.3/interval-repaired",
     "Appendix C.3, proof of Theorem C.3",
     "With that α the chosen positions have weights in [1/q − ε/(2q), 1/q].",
-    assumes=(FITS, SEPARATED),
+    hypotheses=(FITS, SEPARATED),
     on=ENCODED,
-    sharpened="so they have with half the α that one-hot encodings need",
 )
-def theorem_c_3_interval_repaired(evidence: Cases[Encoded], sharpened: bool) -> Sequence[Judgement]:
+def theorem_c_3_interval_repaired(evidence: Evidence[Encoded]) -> list[Comparison]:
     """The interval turned round; attention that looks nowhere has weights 1/T."""
-    rows = asked(evidence)
+
+    def least(case: Encoded) -> float:
+        return theory.weight_bounds(case.task.T, case.task.q, case.epsilon)[0]
+
     return [
-        each(
-            rows,
-            "from below",
-            lambda row: row.attention(sharpened).chosen.min(),
-            lambda row: theory.weight_bounds(row.T, row.q, row.epsilon)[0],
-            baseline=np.array([[1 / row.T] for row in rows]),
-            tolerance=ROUNDING,
+        at_least(
+            evidence.each(lambda case: case.attention().chosen.min()),
+            evidence.each(least),
+            baseline=evidence.each(lambda case: 1 / case.task.T),
+            part="from below",
         ),
-        each(
-            rows,
-            "from above",
-            lambda row: -row.attention(sharpened).chosen.max(),
-            lambda row: -1 / row.q,
-            tolerance=ROUNDING,
+        at_most(
+            evidence.each(lambda case: case.attention().chosen.max()),
+            evidence.each(lambda case: 1 / case.task.q),
+            part="from above",
         ),
     ]
 
 
-def _log_deficit(row: Asked, scale: float) -> float:
-    """log(1/q − e^α / (q e^α + (T−q) e^{α/2}))."""
-    others = math.log(row.T - row.q) - scale / 2
-    return float(others - math.log(row.q) - np.logaddexp(math.log(row.q), others))
+def log_deficit(case: Encoded) -> float:
+    """log(1/q − e^α / (q e^α + (T−q) e^{α/2})); N is read as T − q, the best case."""
+    T, q = case.task.T, case.task.q
+    others = math.log(T - q) - case.scale / 2
+    return float(others - math.log(q) - np.logaddexp(math.log(q), others))
 
 
 @claim(
     "theorem-c.3/lower-bound",
     "Appendix C.3, proof of Theorem C.3",
     "e^α/(q e^α + (T−q) e^{α/2}) ≥ 1/q − (T/q²) e^{−α}.",
-    assumes=(FITS, SEPARATED, PROPER),
+    hypotheses=(FITS, SEPARATED, PROPER),
     on=ENCODED,
-    sharpened="with e^{−2α}",
+    kind="constant",
 )
-def theorem_c_3_lower_bound(evidence: Cases[Encoded], sharpened: bool) -> Sequence[Judgement]:
-    """By the logarithms of what both sides lack to 1/q; N is read as T − q, the best case."""
-    power = 2 if sharpened else 1
-    return [
-        each(
-            asked(evidence),
-            "the printed step, in logarithms",
-            lambda row: math.log(row.T / row.q**2) - power * row.scale,
-            lambda row: _log_deficit(row, float(row.scale)),
-        )
-    ]
+def theorem_c_3_lower_bound(evidence: Evidence[Encoded]) -> Comparison:
+    """By the logarithms of what both sides lack to 1/q."""
+    printed = evidence.each(lambda case: math.log(case.task.T / case.task.q**2) - case.scale)
+    return at_most(evidence.each(log_deficit), printed, part="the printed step, in logarithms")
 
 
 @claim(
     "theorem-c.3/lower-bound-repaired",
     "Appendix C.3, proof of Theorem C.3",
     "e^α/(q e^α + (T−q) e^{α/2}) ≥ 1/q − ((T−q)/q²) e^{−α/2} ≥ 1/q − ε/(2q) for ε ≤ 1.",
-    assumes=(FITS, SEPARATED, PROPER),
+    hypotheses=(FITS, SEPARATED, PROPER),
     on=ENCODED,
-    sharpened="so it is with half the α that one-hot encodings need",
 )
-def theorem_c_3_lower_bound_repaired(
-    evidence: Cases[Encoded], sharpened: bool
-) -> Sequence[Judgement]:
+def theorem_c_3_lower_bound_repaired(evidence: Evidence[Encoded]) -> list[Comparison]:
     """By the logarithms of what each side lacks to 1/q."""
-    rows = asked(evidence)
 
-    def middle(row: Asked) -> float:
-        return math.log((row.T - row.q) / row.q**2) - row.used(sharpened) / 2
+    def middle(case: Encoded) -> float:
+        return math.log((case.task.T - case.task.q) / case.task.q**2) - case.scale / 2
 
-    def wanted(row: Asked) -> float:
-        return math.log(row.epsilon / (2 * row.q)) if row.epsilon <= 1 else math.nan
+    def wanted(case: Encoded) -> float:
+        return math.log(case.epsilon / (2 * case.task.q)) if case.epsilon <= 1 else math.nan
 
+    between = evidence.each(middle)
     return [
-        each(
-            rows,
-            "first step, in logarithms",
-            middle,
-            lambda row: _log_deficit(row, row.used(sharpened)),
-            tolerance=np.array([[1e-15 * row.scale + 1e-14] for row in rows]),
-        ),
-        each(rows, "second step, in logarithms", wanted, middle),
+        at_most(evidence.each(log_deficit), between, part="first step, in logarithms"),
+        at_most(between, evidence.each(wanted), part="second step, in logarithms"),
     ]
 
 
@@ -215,75 +159,35 @@ def theorem_c_3_lower_bound_repaired(
     "theorem-c.3/off-subset",
     "Appendix C.3, proof of Theorem C.3",
     "With that α every other position has a weight of at most e^{−α/2}/q ≤ ε/(2T), for ε ≤ 1.",
-    assumes=(FITS, SEPARATED, PROPER),
+    hypotheses=(FITS, SEPARATED, PROPER),
     on=ENCODED,
-    sharpened="so it has with half the α that one-hot encodings need",
 )
-def theorem_c_3_off_subset(evidence: Cases[Encoded], sharpened: bool) -> Sequence[Judgement]:
+def theorem_c_3_off_subset(evidence: Evidence[Encoded]) -> list[Comparison]:
     """Both steps; attention that looks nowhere has weights 1/T."""
-    rows = asked(evidence)
 
-    def middle(row: Asked) -> float:
-        return math.exp(-row.used(sharpened) / 2) / row.q
+    def wanted(case: Encoded) -> float:
+        bound = theory.weight_bounds(case.task.T, case.task.q, case.epsilon)[1]
+        return bound if case.epsilon <= 1 else math.nan
 
-    def wanted(row: Asked) -> float:
-        bound = theory.weight_bounds(row.T, row.q, row.epsilon)[1]
-        return bound if row.epsilon <= 1 else math.nan
-
+    middle = evidence.each(lambda case: math.exp(-case.scale / 2) / case.task.q)
     return [
-        each(
-            rows,
-            "largest weight",
-            lambda row: -row.attention(sharpened).others.max(),
-            lambda row: -middle(row),
-            baseline=np.array([[-1 / row.T] for row in rows]),
-            tolerance=1e-15,
+        at_most(
+            evidence.each(lambda case: case.attention().others.max()),
+            middle,
+            baseline=evidence.each(lambda case: 1 / case.task.T),
+            # An exponential magnifies the rounding of its exponent.
+            rounding=evidence.each(lambda case: (64 + case.scale) * np.finfo(float).eps),
+            part="largest weight",
         ),
-        each(rows, "ε/(2T)", wanted, middle),
+        at_most(middle, evidence.each(wanted), part="ε/(2T)"),
     ]
 
 
-def _misled(bench: Bench) -> Sequence[Judgement]:
+def misled(bench: Bench) -> Comparison:
     """Six sign vectors with δ = 1/4, one of which looks more chosen than the five chosen ones."""
-    from lemmata.papers.selection.setting import Task
-    from lemmata.papers.selection.setting._construction import misled_encodings
-
-    case = encode("six vectors, q=5", Task(6, 5, 1), misled_encodings(), (0.5,))
-    row = case.asked[0]
-    most = float(row.attention().worst_error.max())
-    seen = {
-        "coherence": case.coherence,
-        "<e_6, e_y>": case.closest,
-        "alpha": row.scale,
-        "error": most,
-    }
-    text = (
-        f"six sign vectors in 96 dimensions have inner products up to {case.coherence:.4g} and "
-        f"⟨e_6, e_y⟩ = {case.closest:.4g} for y = 1..5; with α = {row.scale} the error is "
-        f"{most:.4g}"
-    )
-    return [fact("six vectors", case.closest <= 0.5 and most <= row.epsilon, text, seen)]
-
-
-@claim(
-    "theorem-c.3/pairwise",
-    "Appendix C.3, proof of Theorem C.3",
-    "If |⟨e_i, e_j⟩| ≤ δ < 1/2 for all pairs, then |⟨e_i, e_y⟩| ≤ δ/(1−2δ) off the subset.",
-    assumes=(FITS,),
-    on=ENCODED,
-    sharpened="even ≤ δ/2",
-    counterexample=_misled,
-)
-def theorem_c_3_pairwise(evidence: Cases[Encoded], sharpened: bool) -> Sequence[Judgement]:
-    """q small inner products add up; the proof picks encodings by this and by no more."""
-
-    def bound(case: Encoded) -> float:
-        delta = case.coherence
-        if sharpened:
-            return delta / 2
-        return delta / (1 - 2 * delta) if delta < 0.5 else math.nan
-
-    return [each(evidence, "δ/(1−2δ)", bound, lambda case: case.closest, tolerance=ROUNDING)]
+    E = misled_encodings()
+    plan = Plan("six vectors, q=5", Task(6, 5, 1), 1.0, 0.5, d_e=len(E), encodings=E)
+    return pairwise(Evidence((encode(plan),)))
 
 
 @claim(
@@ -291,20 +195,37 @@ def theorem_c_3_pairwise(evidence: Cases[Encoded], sharpened: bool) -> Sequence[
     "Appendix C.3, proof of Theorem C.3",
     "If |⟨e_i, e_j⟩| ≤ δ < 1/(q−1) for all pairs, then |⟨e_i, e_y⟩| ≤ qδ/(1−(q−1)δ) off the "
     "subset; three vectors with q = 2 attain it.",
-    assumes=(FITS,),
+    hypotheses=(FITS,),
     on=ENCODED,
-    sharpened="even ≤ δ/2",
+    adds_up=True,
 )
-def theorem_c_3_pairwise_repaired(evidence: Cases[Encoded], sharpened: bool) -> Sequence[Judgement]:
-    """(E_yᵀE_y)⁻¹1 has entries that add up to at most q/(1−(q−1)δ) in absolute value."""
+@claim(
+    "theorem-c.3/pairwise",
+    "Appendix C.3, proof of Theorem C.3",
+    "If |⟨e_i, e_j⟩| ≤ δ < 1/2 for all pairs, then |⟨e_i, e_y⟩| ≤ δ/(1−2δ) off the subset.",
+    hypotheses=(FITS,),
+    on=ENCODED,
+    kind="constant",
+    counterexample=misled,
+)
+def pairwise(evidence: Evidence[Encoded], adds_up: bool = False) -> Inequality:
+    """q small inner products add up; the proof picks encodings by this and by no more.
+
+    (E_yᵀE_y)⁻¹1 has entries that add up to at most q/(1−(q−1)δ) in absolute value.
+    """
 
     def bound(case: Encoded) -> float:
         q, delta = case.task.q, case.coherence
-        if sharpened:
-            return delta / 2
-        return q * delta / (1 - (q - 1) * delta) if (q - 1) * delta < 1 else math.nan
+        left = 1 - (q - 1) * delta if adds_up else 1 - 2 * delta
+        return (q if adds_up else 1) * delta / left if left > 0 else math.nan
 
-    return [each(evidence, "qδ/(1−(q−1)δ)", bound, lambda case: case.closest, tolerance=ROUNDING)]
+    return at_most(
+        evidence.each(lambda case: case.closest),
+        evidence.each(bound),
+        size=1.0,
+        part="|⟨e_i, e_y⟩|",
+        cases=evidence.cases,
+    )
 
 
 @claim(
@@ -312,23 +233,31 @@ def theorem_c_3_pairwise_repaired(evidence: Cases[Encoded], sharpened: bool) -> 
     "ours, next to Theorem C.3",
     "If ⟨e_i, e_y⟩ ≤ g < 1 off the subset, α = log((2−ε)(T−q)/(qε))/(1−g) gives a worst error of "
     "at most ε, and exactly ε if g is attained everywhere; the printed α is of order log(T)/ε.",
-    assumes=(FITS, GUIDING, PROPER),
+    hypotheses=(FITS, GUIDING, PROPER),
     on=ENCODED,
-    sharpened="half of it does",
 )
-def least_scale(evidence: Cases[Encoded], sharpened: bool) -> Sequence[Judgement]:
+def least_scale(evidence: Evidence[Encoded]) -> list[Comparison]:
     """On all encodings; attained by one-hot ones, whose inner products off the subset are 0."""
-    share, rows = 0.5 if sharpened else 1.0, asked(evidence)
 
-    def error(row: Asked) -> float:
-        scale = theory.least_scale(row.T, row.q, row.epsilon, row.encoded.closest)
-        return -row.encoded.attention(share * scale).worst_error.max()
+    def error(case: Encoded) -> float:
+        scale = theory.least_scale(case.task.T, case.task.q, case.epsilon, case.closest)
+        return float(case.attention(scale).worst_error.max())
 
-    def wanted(row: Asked) -> float:
-        return -row.epsilon
+    def asked(case: Encoded) -> float:
+        return case.epsilon
 
-    found = [each(rows, "worst error", error, wanted, baseline=-1.0, tolerance=ROUNDING)]
-    equal_gaps = [row for row in rows if row.encoded.coherence == 0 and row.epsilon < 1]
-    if equal_gaps:
-        found.append(same(equal_gaps, "attained", error, wanted, ROUNDING))
-    return found
+    # The error is a sum of T differences between numbers of order 1.
+    bound = at_most(
+        evidence.each(error),
+        evidence.each(asked),
+        baseline=1.0,
+        rounding=evidence.each(lambda case: (64 + case.task.T) * np.finfo(float).eps),
+        size=1.0,
+        part="worst error",
+    )
+    even = evidence.where(lambda case: case.coherence == 0 and case.epsilon < 1)
+    if not len(even):
+        return [bound]
+    sides = (even.each(error), even.each(asked))
+    rounding = even.each(lambda case: (64 + case.task.T) * np.finfo(float).eps / case.epsilon)
+    return [bound, equal(*sides, rounding=rounding, part="attained", cases=even.cases)]

@@ -1,11 +1,19 @@
 """Appendix E.2 and Lemma 3.4: gradients with random encodings, and the directions they keep."""
 
-import numpy as np
+from collections.abc import Callable
 
-from lemmata.old_claims import Cases, Judgement, same
-from lemmata.papers.selection.claims._terms import claim, softmax
-from lemmata.papers.selection.claims.definitions import aligned, attention, mean_attention
-from lemmata.papers.selection.claims.one_hot import GRADIENT, stays_on_direction
+import jax.numpy as jnp
+import numpy as np
+from scipy.special import softmax
+
+from lemmata.claims import Comparison, Version, equal, statements
+from lemmata.papers.selection.claims.definitions import (
+    AVERAGED,
+    aligned,
+    attention,
+    mean_attention,
+)
+from lemmata.papers.selection.claims.one_hot import stays_on_directions
 from lemmata.papers.selection.experiments.matrices import (
     ENUMERATION,
     MATRICES,
@@ -14,9 +22,10 @@ from lemmata.papers.selection.experiments.matrices import (
     FullDescent,
     Matrices,
 )
+from lemmata.papers.selection.setting import Population, population
+from lemmata.settings import Evidence
 
-ROUNDING = 1e-12
-"""Rounding of averages over some hundred thousand terms of order one."""
+claim = statements("selection")
 
 POINTS = ((0.0, 0.5), (0.7, 1.0), (2.0, 1.3), (6.0, 1.1))
 """C and alpha at which identities are checked."""
@@ -33,8 +42,7 @@ def inside_gradient(case: Matrices, average_first: bool) -> np.ndarray:
     )
     for s, y in enumerate(case.y):
         query = np.concatenate([np.broadcast_to(case.x_query, (len(E), case.task.d)), e_y[:, s]], 1)
-        logits = np.einsum("mnwt,wv,mv->mnt", Z, W, query)
-        S = softmax(logits)
+        S = softmax(np.einsum("mnwt,wv,mv->mnt", Z, W, query), axis=-1)
         target = case.X[:, :, y].sum(axis=2) / q
         ZS = np.einsum("mnwt,mnt->mnw", Z, S).mean(axis=0)
         mean_Z = np.broadcast_to(ZS, (len(E), *ZS.shape))
@@ -48,8 +56,9 @@ def inside_gradient(case: Matrices, average_first: bool) -> np.ndarray:
     return np.concatenate([gradient_V.ravel(), gradient_W.ravel()]) / len(case.y)
 
 
-def _flat(case: Matrices) -> np.ndarray:
-    return np.concatenate([np.ravel(matrix) for matrix in case.gradients["inside"]])
+def by_largest(left: np.ndarray, right: np.ndarray, **options) -> Comparison:
+    """Equal, entry by entry, with rounding relative to the largest entry of a case."""
+    return equal(left, right, size=np.nanmax(np.abs(right), axis=1, keepdims=True), **options)
 
 
 @claim(
@@ -57,51 +66,37 @@ def _flat(case: Matrices) -> np.ndarray:
     "Appendix E.2",
     "The gradients of the loss (4) are those of Lemma D.1 with Z E[S_y] for Z S_y in the residual "
     "and in the gradient of V.",
-    assumes=(),
     on=MATRICES,
-    sharpened="twice as large",
-)
-def lemma_e2(evidence: Cases[Matrices], sharpened: bool) -> list[Judgement]:
-    factor = 2.0 if sharpened else 1.0
-    return [
-        same(
-            evidence, "gradient", lambda case: factor * inside_gradient(case, True), _flat, GRADIENT
+    kind="misprint",
+    versions=[
+        Version(
+            "repaired",
+            statement="The same with E[Z S_y], the average of the product, for Z E[S_y].",
+            parameters={"average_first": False},
         )
-    ]
-
-
-@claim(
-    "lemma-e.2/repaired",
-    "Appendix E.2",
-    "The same with E[Z S_y], the average of the product, for Z E[S_y].",
-    assumes=(),
-    on=MATRICES,
-    sharpened="twice as large",
+    ],
 )
-def lemma_e2_repaired(evidence: Cases[Matrices], sharpened: bool) -> list[Judgement]:
-    factor = 2.0 if sharpened else 1.0
-    return [
-        same(
-            evidence,
-            "gradient",
-            lambda case: factor * inside_gradient(case, False),
-            _flat,
-            GRADIENT,
-        )
-    ]
+def lemma_e2(evidence: Evidence[Matrices], average_first: bool = True) -> Comparison:
+    def automatic(case: Matrices) -> np.ndarray:
+        return np.concatenate([np.ravel(matrix) for matrix in case.gradients["inside"]])
+
+    formula = evidence.each(lambda case: inside_gradient(case, average_first))
+    return by_largest(formula, evidence.each(automatic), part="gradient")
 
 
-def at_points(case: Enumeration, value) -> np.ndarray:
+Formula = Callable[[Enumeration, float, float], float | np.ndarray]
+"""Of a case, C and alpha."""
+
+
+def at_points(evidence: Evidence[Enumeration], value: Formula) -> np.ndarray:
     """A value at the four points (C, alpha)."""
-    return np.concatenate([np.ravel(value(case, C, alpha)) for C, alpha in POINTS])
+    return evidence.each(
+        lambda case: np.concatenate([np.ravel(value(case, C, alpha)) for C, alpha in POINTS])
+    )
 
 
-def exact_population(case: Enumeration, C: float, alpha: float):
+def exact_population(case: Enumeration, C: float, alpha: float) -> Population:
     """Loss and gradient with the expectation inside, x_query not zero."""
-    import jax.numpy as jnp
-
-    from lemmata.papers.selection.setting import population
-
     x_query = jnp.asarray(np.linspace(-1, 1, case.task.d))
     return population(case.family, aligned(case, alpha, C), x_query, "inside")
 
@@ -111,52 +106,33 @@ def exact_population(case: Enumeration, C: float, alpha: float):
     "Appendix E.2",
     "If V = alpha [I 0] and W = C I in the position block, the loss (4) is "
     "(d/2) E_y ||Y/q - alpha E[S_y]||^2.",
-    assumes=(),
     on=ENUMERATION,
-    sharpened="without the factor d",
 )
-def lemma_e3(evidence: Cases[Enumeration], sharpened: bool) -> list[Judgement]:
+def lemma_e3(evidence: Evidence[Enumeration]) -> Comparison:
     def formula(case: Enumeration, C: float, alpha: float) -> float:
-        Y, q = np.asarray(case.family.Y), case.task.q
-        error = Y / q - alpha * mean_attention(case, C)
-        return 0.5 * (1 if sharpened else case.task.d) * float((error**2).sum(axis=1).mean())
+        error = np.asarray(case.family.Y) / case.task.q - alpha * mean_attention(case, C)
+        return 0.5 * case.task.d * float((error**2).sum(axis=1).mean())
 
-    return [
-        same(
-            evidence,
-            "loss",
-            lambda case: at_points(case, lambda *at: float(exact_population(*at).loss)),
-            lambda case: at_points(case, formula),
-            ROUNDING,
-        )
-    ]
+    exact = at_points(evidence, lambda *at: float(exact_population(*at).loss))
+    return equal(exact, at_points(evidence, formula), rounding=AVERAGED, part="loss")
 
 
 @claim(
     "lemma-e.4",
     "Appendix E.2",
     "There the gradient in V is (-E_y[sum over y of E[S_y(i)]/q] + alpha E_y ||E[S_y]||^2) [I 0].",
-    assumes=(),
     on=ENUMERATION,
-    sharpened="without alpha",
 )
-def lemma_e4(evidence: Cases[Enumeration], sharpened: bool) -> list[Judgement]:
+def lemma_e4(evidence: Evidence[Enumeration]) -> Comparison:
     def formula(case: Enumeration, C: float, alpha: float) -> np.ndarray:
         S, Y = mean_attention(case, C), np.asarray(case.family.Y)
         chosen = float((S * Y).sum(axis=1).mean()) / case.task.q
-        square = (1 if sharpened else alpha) * float((S**2).sum(axis=1).mean())
+        square = alpha * float((S**2).sum(axis=1).mean())
         d, d_e = case.task.d, case.E.shape[1]
         return (square - chosen) * np.eye(d, d + d_e)
 
-    return [
-        same(
-            evidence,
-            "gradient in V",
-            lambda case: at_points(case, lambda *at: np.asarray(exact_population(*at).gradient.V)),
-            lambda case: at_points(case, formula),
-            ROUNDING,
-        )
-    ]
+    exact = at_points(evidence, lambda *at: np.asarray(exact_population(*at).gradient.V))
+    return by_largest(exact, at_points(evidence, formula), rounding=AVERAGED, part="gradient in V")
 
 
 @claim(
@@ -164,47 +140,21 @@ def lemma_e4(evidence: Cases[Enumeration], sharpened: bool) -> list[Judgement]:
     "Appendix E.2",
     "There the position block of the gradient in W is "
     "-d alpha E[E (diag S - S S') (Y/q - alpha E[S]) e_y'], and the other blocks are zero.",
-    assumes=(),
     on=ENUMERATION,
-    sharpened="without the factor d",
 )
-def lemma_e5(evidence: Cases[Enumeration], sharpened: bool) -> list[Judgement]:
+def lemma_e5(evidence: Evidence[Enumeration]) -> Comparison:
     def formula(case: Enumeration, C: float, alpha: float) -> np.ndarray:
         S, Y = attention(case, C), np.asarray(case.family.Y)
         error = Y / case.task.q - alpha * S.mean(axis=0)
         pull = S * (error - (S * error).sum(axis=2, keepdims=True))
         outer = np.einsum("met,mst,msv->ev", case.E, pull, np.asarray(case.family.e_y))
         d, d_e = case.task.d, case.E.shape[1]
-        found = np.zeros((d + d_e, d + d_e))
-        found[d:, d:] = -(1 if sharpened else d) * alpha * outer / (len(S) * len(Y))
-        return found
+        gradient = np.zeros((d + d_e, d + d_e))
+        gradient[d:, d:] = -d * alpha * outer / (len(S) * len(Y))
+        return gradient
 
-    return [
-        same(
-            evidence,
-            "gradient in W",
-            lambda case: at_points(case, lambda *at: np.asarray(exact_population(*at).gradient.W)),
-            lambda case: at_points(case, formula),
-            ROUNDING,
-        )
-    ]
-
-
-def _inside(evidence: Cases[FullDescent]) -> Cases[FullDescent]:
-    return Cases(tuple(case for case in evidence if case.name.endswith("inside")))
-
-
-@claim(
-    "lemma-3.4",
-    "Section 3.2",
-    "From zero, gradient descent on the loss (4) keeps W = C(t) I in the position block and "
-    "V = alpha(t) [I 0].",
-    assumes=(),
-    on=STOCHASTIC_MATRICES,
-    sharpened="with scalars 1 % larger than the recursion's",
-)
-def lemma_34(evidence: Cases[FullDescent], sharpened: bool) -> list[Judgement]:
-    return stays_on_direction(_inside(evidence), 1.01 if sharpened else 1.0)
+    exact = at_points(evidence, lambda *at: np.asarray(exact_population(*at).gradient.W))
+    return by_largest(exact, at_points(evidence, formula), rounding=AVERAGED, part="gradient in W")
 
 
 @claim(
@@ -212,10 +162,16 @@ def lemma_34(evidence: Cases[FullDescent], sharpened: bool) -> list[Judgement]:
     "beside Definition 2.5",
     "The same holds for the average of the losses, which one fresh encoding a step descends: the "
     "directions are those of Lemma 3.4, the recursion is another.",
-    assumes=(),
     on=STOCHASTIC_MATRICES,
-    sharpened="with scalars 1 % larger than the recursion's",
+    average="outside",
 )
-def fresh_encodings(evidence: Cases[FullDescent], sharpened: bool) -> list[Judgement]:
-    outside = Cases(tuple(case for case in evidence if case.name.endswith("outside")))
-    return stays_on_direction(outside, 1.01 if sharpened else 1.0)
+@claim(
+    "lemma-3.4",
+    "Section 3.2",
+    "From zero, gradient descent on the loss (4) keeps W = C(t) I in the position block and "
+    "V = alpha(t) [I 0].",
+    on=STOCHASTIC_MATRICES,
+    average="inside",
+)
+def keeps_directions(evidence: Evidence[FullDescent], average: str) -> list[Comparison]:
+    return stays_on_directions(evidence.where(lambda case: case.name.endswith(average)))

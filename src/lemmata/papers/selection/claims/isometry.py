@@ -1,23 +1,34 @@
 """Appendix A: restricted isometry, the encoding of a subset, and the original task."""
 
-from fractions import Fraction
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
+from scipy.special import softmax
 
-from lemmata.old_claims import Bench, Cases, Judgement, Status, each, fact, same
-from lemmata.papers.selection._witnesses import (
-    ExactEncodings,
-    three_vectors,
-    with_more_positions,
+from lemmata._errors import InputError
+from lemmata.claims import (
+    Bench,
+    Comparison,
+    Inequality,
+    Silence,
+    Version,
+    at_most,
+    equal,
+    statements,
 )
-from lemmata.papers.selection.claims._terms import claim, softmax
-from lemmata.papers.selection.claims.definitions import off_subset, on_subset, subsets_of
-from lemmata.papers.selection.experiments.descents import ENCODINGS, Ensemble
+from lemmata.papers.selection.claims.definitions import ensemble_of, off_subset, subsets_of
+from lemmata.papers.selection.counterexamples import three_vectors, with_more_positions
+from lemmata.papers.selection.experiments.encodings import ENCODINGS, Ensemble
 from lemmata.papers.selection.experiments.matrices import MATRICES, Matrices
+from lemmata.papers.selection.setting import measure_isometry, subset_encodings
+from lemmata.settings import Evidence
 
-ROUNDING = 1e-12
-"""Rounding of inner products and of solutions of small well-conditioned systems."""
+claim = statements("selection")
+
+ENOUGH = 6.0
+"""The constant of Lemma A.2 on the sizes tried."""
 
 
 @claim(
@@ -25,23 +36,15 @@ ROUNDING = 1e-12
     "Appendix A.1",
     "The least delta of the (q, delta)-RIP is the largest of ||E_S'E_S - I|| over q-sets and of "
     "||E_S'E_S'|| over disjoint sets of q and 2q positions: no sparse vectors do worse.",
-    assumes=(),
     on=ENCODINGS,
-    sharpened="half of that",
 )
-def definition_a1(evidence: Cases[Ensemble], sharpened: bool) -> list[Judgement]:
-    factor = 0.5 if sharpened else 1.0
-
-    def bound(case: Ensemble) -> list[float]:
-        exact = [isometry for isometry in case.isometries if isometry.exact]
-        return [factor * isometry.delta for isometry in exact] or [np.nan]
-
+def definition_a1(evidence: Evidence[Ensemble]) -> Comparison:
     def worst(case: Ensemble) -> list[float]:
         pairs = zip(case.E, case.isometries, strict=True)
-        found = [sparse_vectors(E, case.plan.task.q) for E, one in pairs if one.exact]
-        return found or [np.nan]
+        q = case.plan.task.q
+        return [sparse_vectors(E, q) if isometry.exact else np.nan for E, isometry in pairs]
 
-    return [each(evidence, "random sparse vectors", bound, worst, tolerance=ROUNDING)]
+    return at_most(evidence.each(worst), deltas(evidence), size=1.0, part="random sparse vectors")
 
 
 def sparse_vectors(E: np.ndarray, q: int) -> float:
@@ -61,36 +64,38 @@ def sparse_vectors(E: np.ndarray, q: int) -> float:
     return largest
 
 
+def deltas(evidence: Evidence[Ensemble]) -> np.ndarray:
+    """delta of every encoding; NaN where it is only known from below."""
+    return evidence.each(
+        lambda case: [isometry.delta if isometry.exact else np.nan for isometry in case.isometries]
+    )
+
+
 @claim(
     "lemma-a.2",
     "Appendix A.1",
     "There is a constant C such that some sign matrix with d_e >= C q log T / delta^2 rows has the "
     "(q, delta)-RIP: C = 6 on all sizes tried.",
-    assumes=(),
     on=ENCODINGS,
-    sharpened="C = 1/10",
 )
-def lemma_a2(evidence: Cases[Ensemble], sharpened: bool) -> list[Judgement]:
-    constant = 0.1 if sharpened else 6.0
-    sizes = {(c.plan.task.T, c.plan.task.q) for c in evidence if c.plan.task.T <= 9}
+def lemma_a2(evidence: Evidence[Ensemble]) -> Comparison:
+    """The best of three random draws."""
+    tasks = (case.plan.task for case in evidence)
+    sizes = sorted({(task.T, task.q) for task in tasks if task.T <= 9})
     if not sizes:
         reason = "existence is looked at for T up to 9, and every encoding here is longer"
-        return [Judgement("existence", Status.INAPPLICABLE, reason)]
-    found, judged = [], True
-    for (T, q), delta in product(sorted(sizes), (0.4, 0.2)):
-        rows = int(np.ceil(constant * q * np.log(T) / delta**2))
-        best = min(random_delta(rows, T, q, seed) for seed in range(3))
-        judged &= best <= delta
-        found.append(f"T = {T}, q = {q}, delta = {delta}: {best:.3f} with {rows} rows")
-    reason = f"C = {constant:g}, best of three draws; {'; '.join(found)}"
-    return [fact("existence", bool(judged), reason)]
+        return Silence(reason, applies=False, part="existence")
+    names, best, wanted = [], [], []
+    for (T, q), delta in product(sizes, (0.4, 0.2)):
+        rows = int(np.ceil(ENOUGH * q * np.log(T) / delta**2))
+        names.append(f"T = {T}, q = {q}, {rows} rows")
+        best.append(min(random_delta(rows, T, q, seed) for seed in range(3)))
+        wanted.append(delta)
+    return at_most(np.c_[best], np.c_[wanted], part="existence", cases=names)
 
 
 def random_delta(rows: int, T: int, q: int, seed: int) -> float:
     """delta of a random sign matrix; infinite if some subset is linearly dependent."""
-    from lemmata._errors import InputError
-    from lemmata.papers.selection.setting import measure_isometry
-
     E = np.random.default_rng([seed, rows]).choice([-1.0, 1.0], (rows, T)) / np.sqrt(rows)
     try:
         return measure_isometry(E, q).delta
@@ -102,68 +107,37 @@ def random_delta(rows: int, T: int, q: int, seed: int) -> float:
     "lemma-a.3/norm",
     "Appendix A.1",
     "Under the (q, delta)-RIP with delta < 1/2, ||e_y|| <= sqrt(q) / (1 - 2 delta).",
-    assumes=(),
     on=ENCODINGS,
-    sharpened="half of that",
 )
-def lemma_a3_norm(evidence: Cases[Ensemble], sharpened: bool) -> list[Judgement]:
-    from lemmata.papers.selection.setting import subset_encodings
-
-    def bound(case: Ensemble) -> list[float]:
-        factor = (0.5 if sharpened else 1.0) * np.sqrt(case.plan.task.q)
-        return [factor / (1 - 2 * d) if d < 0.5 else np.nan for d in deltas(case)]
-
+def lemma_a3_norm(evidence: Evidence[Ensemble]) -> Comparison:
     def longest(case: Ensemble) -> list[float]:
         y = subsets_of(case)
         return [float(np.linalg.norm(subset_encodings(E, y), axis=1).max()) for E in case.E]
 
-    return [each(evidence, "length", bound, longest)]
+    delta, q = deltas(evidence), evidence.each(lambda case: case.plan.task.q)
+    bound = np.sqrt(q) / np.where(delta < 0.5, 1 - 2 * delta, np.nan)
+    return at_most(evidence.each(longest), bound, part="length")
 
 
-def deltas(case: Ensemble) -> list[float]:
-    """delta of every encoding; NaN where it is only known from below."""
-    return [isometry.delta if isometry.exact else np.nan for isometry in case.isometries]
+def printed_closeness(delta: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """delta / (1 - 2 delta)."""
+    return delta / np.where(delta < 0.5, 1 - 2 * delta, np.nan)
 
 
-@claim(
-    "lemma-a.3/subset",
-    "Appendix A.1",
-    "<e_i, e_y> = 1 for i in y.",
-    assumes=(),
-    on=ENCODINGS,
-    sharpened="1.001",
-)
-def lemma_a3_subset(evidence: Cases[Ensemble], sharpened: bool) -> list[Judgement]:
-    value = 1.001 if sharpened else 1.0
-    return [same(evidence, "<e_i, e_y>", on_subset, lambda case: value, ROUNDING)]
+def repaired_closeness(delta: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """sqrt(q) delta / (1 - delta)."""
+    return np.sqrt(q) * delta / np.where(delta < 1, 1 - delta, np.nan)
 
 
-def isometry_witness(bench: Bench) -> list[Judgement]:
-    """Sign encodings with delta = sqrt(2)/16 < 1/10 and <e_3, e_y> = 1/8, in fractions."""
-    return [_broken(three_vectors(32)), _broken(with_more_positions(three_vectors(32)))]
-
-
-def _broken(signs: np.ndarray) -> Judgement:
-    found = ExactEncodings(signs, 2)
-    square, g = Fraction(1, 128), found.inner(2, (0, 1))
-    assert found.delta_at_most(square)
-    kept = g**2 <= square * (1 + 2 * g) ** 2
-    bound = float(square) ** 0.5 / (1 - 2 * float(square) ** 0.5)
-    reason = (
-        f"{found.T} sign vectors in {len(signs)} dimensions, q = 2: delta = sqrt(2)/16 = 0.0884 "
+def isometry_witness(bench: Bench) -> list[Comparison]:
+    """Sign encodings with delta = sqrt(2)/16 < 1/10 and <e_3, e_y> = 1/8 for y = (1, 2)."""
+    signs = three_vectors(32)
+    cases = (
+        ensemble_of("3 sign vectors in 32 dimensions", signs, 2),
+        ensemble_of("10 sign vectors in 256 dimensions", with_more_positions(signs), 2),
     )
-    reason += f"over all sets, in fractions, but <e_3, e_y> = {g} for y = (1, 2), above {bound:.4f}"
-    witness = {
-        "d_e": len(signs),
-        "T": found.T,
-        "q": 2,
-        "inner products": [[str(value) for value in row[:3]] for row in found.gram[:3]],
-        "delta squared": "1/128",
-        "y": [1, 2],
-        "left": str(g),
-        "right": bound,
-    }
-    return fact(f"off the subset, T = {found.T}", bool(kept), reason, witness)
+    compared = lemma_a3(Evidence(cases), printed_closeness)
+    return [replace(compared, cases=cases, part="off the subset, delta = sqrt(2)/16")]
 
 
 @claim(
@@ -171,33 +145,24 @@ def _broken(signs: np.ndarray) -> Judgement:
     "Appendix A.1",
     "Under the (q, delta)-RIP with delta < 1/2, |<e_i, e_y>| <= delta / (1 - 2 delta) for i "
     "outside y, with e_y = E_y (E_y'E_y)^-1 1.",
-    assumes=(),
     on=ENCODINGS,
-    sharpened="a quarter of that",
+    kind="constant",
     counterexample=isometry_witness,
+    versions=[
+        Version(
+            "repaired",
+            statement="Under the (q, delta)-RIP with delta < 1, |<e_i, e_y>| <= "
+            "sqrt(q) delta / (1 - delta) off y.",
+            parameters={"bound": repaired_closeness},
+        )
+    ],
+    bound=printed_closeness,
 )
-def lemma_a3(evidence: Cases[Ensemble], sharpened: bool) -> list[Judgement]:
-    def bound(case: Ensemble) -> list[float]:
-        factor = 0.25 if sharpened else 1.0
-        return [factor * d / (1 - 2 * d) if d < 0.5 else np.nan for d in deltas(case)]
-
-    return [each(evidence, "off the subset", bound, off_subset)]
-
-
-@claim(
-    "lemma-a.3/repaired",
-    "Appendix A.1",
-    "Under the (q, delta)-RIP with delta < 1, |<e_i, e_y>| <= sqrt(q) delta / (1 - delta) off y.",
-    assumes=(),
-    on=ENCODINGS,
-    sharpened="a quarter of that",
-)
-def lemma_a3_repaired(evidence: Cases[Ensemble], sharpened: bool) -> list[Judgement]:
-    def bound(case: Ensemble) -> list[float]:
-        factor = (0.25 if sharpened else 1.0) * np.sqrt(case.plan.task.q)
-        return [factor * d / (1 - d) if d < 1 else np.nan for d in deltas(case)]
-
-    return [each(evidence, "off the subset", bound, off_subset)]
+def lemma_a3(
+    evidence: Evidence[Ensemble], bound: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> Inequality:
+    q = evidence.each(lambda case: case.plan.task.q)
+    return at_most(off_subset(evidence), bound(deltas(evidence), q), part="off the subset")
 
 
 @claim(
@@ -205,12 +170,11 @@ def lemma_a3_repaired(evidence: Cases[Ensemble], sharpened: bool) -> list[Judgem
     "Appendix A.2",
     "With T independent uniform subsets a sample (the original task) the population loss is "
     "exactly T times that with one.",
-    assumes=(),
     on=MATRICES,
-    sharpened="q times that with one",
 )
-def appendix_a2(evidence: Cases[Matrices], sharpened: bool) -> list[Judgement]:
-    small = Cases(tuple(case for case in evidence if len(case.y) ** case.task.T <= 50_000))
+def appendix_a2(evidence: Evidence[Matrices]) -> Comparison:
+    """Over all tuples of subsets, where there are not too many."""
+    small = evidence.where(lambda case: len(case.y) ** case.task.T <= 50_000)
 
     def many(case: Matrices) -> float:
         losses = subset_losses(case)
@@ -218,10 +182,9 @@ def appendix_a2(evidence: Cases[Matrices], sharpened: bool) -> list[Judgement]:
         return float(np.mean([sum(losses[i] for i in chosen) for chosen in tuples]))
 
     def once(case: Matrices) -> float:
-        factor = case.task.q if sharpened else case.task.T
-        return factor * float(np.mean(subset_losses(case)))
+        return case.task.T * float(np.mean(subset_losses(case)))
 
-    return [same(small, "population loss", many, once, ROUNDING)]
+    return equal(small.each(many), small.each(once), cases=small.cases, part="population loss")
 
 
 def subset_losses(case: Matrices) -> list[float]:
@@ -229,10 +192,9 @@ def subset_losses(case: Matrices) -> list[float]:
     V, W = (np.asarray(matrix) for matrix in case.weights)
     E = np.asarray(case.family.E[0])
     Z = np.concatenate([case.X, np.broadcast_to(E, (len(case.X), *E.shape))], axis=1)
-    found = []
+    losses = []
     for y, e_y in zip(case.y, np.asarray(case.family.e_y[0]), strict=True):
-        logits = np.einsum("nwt,w->nt", Z, W @ np.concatenate([case.x_query, e_y]))
-        S = softmax(logits)
+        S = softmax(np.einsum("nwt,w->nt", Z, W @ np.concatenate([case.x_query, e_y])), axis=-1)
         error = case.X[:, :, y].mean(axis=2) - np.einsum("dw,nwt,nt->nd", V, Z, S)
-        found.append(0.5 * float(np.einsum("n,nd->", case.chances, error**2)))
-    return found
+        losses.append(0.5 * float(np.einsum("n,nd->", case.chances, error**2)))
+    return losses

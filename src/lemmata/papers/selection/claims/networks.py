@@ -3,58 +3,62 @@
 Losses are mean squared errors without the 1/2 of Eq. (3), as in Theorem 3.5.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from lemmata.old_claims import Bench, Cases, Judgement, each, fact, same
-from lemmata.papers.selection.claims._network_terms import (
-    FITS,
-    POSITIONS,
-    ROUNDING,
-    beyond_noise,
-    exactly,
-)
-from lemmata.papers.selection.claims._terms import claim
+import numpy as np
+
+from lemmata.claims import Bench, Comparison, Inequality, at_least, at_most, equal, statements
+from lemmata.papers.selection import theory
 from lemmata.papers.selection.experiments.fractions import KERNEL_VECTORS, KernelVector
 from lemmata.papers.selection.experiments.networks import (
     EXPLICIT,
     FIRST_LAYERS,
-    TRAINED,
     Explicit,
     Layer,
-    Trained,
 )
-from lemmata.papers.selection.theory import _networks as theory
+from lemmata.papers.selection.experiments.trained_nets import TRAINED, Trained
+from lemmata.papers.selection.setting import FITS, POSITIONS
+from lemmata.settings import Evidence
+
+claim = statements("selection")
+
+EPS = float(np.finfo(float).eps)
+"""Also the rounding of a fraction that is turned into a number."""
+
+REACHED = 0.03
+"""A trained net has reached the law if it is above it by less than this share of d/q."""
 
 
-def _told(
-    evidence: Iterable[Layer], bound: Callable[[Layer], Fraction], factor: float
-) -> Judgement:
+def trace_error(evidence: Evidence[Any]) -> dict[str, Any]:
+    """The rounding of a trace of a projection in T d dimensions, and d/q, the whole trace."""
+    return {
+        "rounding": evidence.each(lambda net: (64 + net.task.T * net.task.d) * EPS),
+        "size": evidence.each(lambda net: net.task.d / net.task.q),
+    }
+
+
+def told(evidence: Evidence[Any], bound: Callable[[Any], Any], part: str) -> Inequality:
     """The best g of every first layer against a bound, exactly; being told y only helps it."""
-    return each(
-        evidence,
-        "the best g, told y",
-        lambda layer: layer.least,
-        lambda layer: factor * float(bound(layer)),
+    return at_least(
+        evidence.each(lambda layer: layer.least),
+        evidence.each(lambda layer: float(bound(layer))),
         baseline=0.0,
-        tolerance=ROUNDING,
+        part=part,
+        cases=evidence.cases,
+        **trace_error(evidence),
     )
 
 
-def _trained_above(bench: Bench) -> list[Judgement]:
+def trained_above(bench: Bench) -> Comparison:
     """Theorem 3.5 for the first layers that training finds."""
-    narrow = [case for case in bench.evidence(TRAINED) if case.width < case.task.T * case.task.d]
-    return [
-        each(
-            narrow,
-            "first layers of trained nets",
-            lambda net: net.least,
-            lambda net: float(theory.zero_sum_eigenvalue(net.task.T, net.task.q)),
-            baseline=0.0,
-            tolerance=ROUNDING,
-        )
-    ]
+    nets = bench.evidence(TRAINED).where(lambda net: net.width < net.task.T * net.task.d)
+    return told(
+        nets,
+        lambda net: theory.zero_sum_eigenvalue(net.task.T, net.task.q),
+        "first layers of trained nets",
+    )
 
 
 @claim(
@@ -62,21 +66,25 @@ def _trained_above(bench: Bench) -> list[Judgement]:
     "Section 3.3, Theorem 3.5",
     "A fully connected net, with any activation and whatever follows a first layer of at most "
     "Td−1 neurons, has a mean squared error of at least (T−q)/(Tq(T−1)).",
-    assumes=(POSITIONS, FITS),
+    hypotheses=(POSITIONS, FITS),
     on=FIRST_LAYERS,
-    sharpened="at least 1.001 times that",
-    counterexample=_trained_above,
+    counterexample=trained_above,
 )
-def theorem_3_5(evidence: Cases[Layer], sharpened: bool) -> Sequence[Judgement]:
+def theorem_3_5(evidence: Evidence[Layer]) -> list[Comparison]:
     """Every function of the neurons is covered: the best one is known for each first layer."""
-    factor = 1.001 if sharpened else 1.0
-    measured = [
-        (layer.name, layer.measured, factor * float(layer.bound))
-        for layer in evidence
-        if layer.measured is not None
-    ]
-    on_samples = [beyond_noise("the best g, not told y", measured)] if measured else []
-    return [_told(evidence, lambda layer: layer.bound, factor), *on_samples]
+    compared: list[Comparison] = [told(evidence, lambda layer: layer.bound, "the best g, told y")]
+    sampled = [(layer, layer.measured) for layer in evidence if layer.measured is not None]
+    if sampled:
+        compared.append(
+            at_least(
+                np.array([[measured.loss] for _, measured in sampled]),
+                np.array([[float(layer.bound)] for layer, _ in sampled]),
+                error=np.array([[measured.error] for _, measured in sampled]),
+                part="the best g, not told y",
+                cases=[layer for layer, _ in sampled],
+            )
+        )
+    return compared
 
 
 @claim(
@@ -84,38 +92,22 @@ def theorem_3_5(evidence: Cases[Layer], sharpened: bool) -> Sequence[Judgement]:
     "Appendix C.1, Theorem C.1",
     "The same bound by way of one direction: with v a unit vector that the first layer does not "
     "see, the loss is at least E_y‖STS_q(v, y)‖², and that is at least (T−q)/(Tq(T−1)).",
-    assumes=(POSITIONS, FITS),
+    hypotheses=(POSITIONS, FITS),
     on=FIRST_LAYERS,
-    sharpened="the loss is at least twice the cost of one direction",
 )
-def theorem_c_1(evidence: Cases[Layer], sharpened: bool) -> Sequence[Judgement]:
+def theorem_c_1(evidence: Evidence[Layer]) -> Sequence[Comparison]:
     """Both steps, for a random direction of every kernel."""
-    factor = 2.0 if sharpened else 1.0
+    direction = evidence.each(lambda layer: layer.direction)
     return [
-        each(
-            evidence,
-            "loss against one direction",
-            lambda layer: layer.least,
-            lambda layer: factor * layer.direction,
+        told(evidence, lambda layer: layer.direction, "loss against one direction"),
+        at_least(
+            direction,
+            evidence.each(lambda layer: float(layer.bound)),
             baseline=0.0,
-            tolerance=ROUNDING,
-        ),
-        each(
-            evidence,
-            "one direction against the bound",
-            lambda layer: layer.direction,
-            lambda layer: float(layer.bound),
-            baseline=0.0,
-            tolerance=ROUNDING,
+            part="one direction against the bound",
+            **trace_error(evidence),
         ),
     ]
-
-
-def _last_line(case: KernelVector, sharpened: bool) -> Fraction:
-    """The last line of Theorem C.1's proof but one."""
-    T, q = case.task.T, case.task.q
-    sums = Fraction(q if sharpened else q - 1, T * q * (T - 1))
-    return theory.zero_sum_eigenvalue(T, q) * case.size + sums * case.sum_size
 
 
 @claim(
@@ -123,24 +115,34 @@ def _last_line(case: KernelVector, sharpened: bool) -> Fraction:
     "Appendix C.1, proof of Theorem C.1, last display",
     "E_y‖Σ_y v⁽ⁱ⁾‖²/q² equals (T−q)/(Tq(T−1))‖v‖² + (q−1)/(Tq(T−1))‖Σv⁽ⁱ⁾‖² (printed as ≥), so "
     "the last ≥ is an equality for tokens that add up to zero, and the bound cannot be improved.",
-    assumes=(POSITIONS, FITS),
+    hypotheses=(POSITIONS, FITS),
     on=KERNEL_VECTORS,
-    sharpened="with q in place of q−1",
 )
-def theorem_c_1_equality(evidence: Cases[KernelVector], sharpened: bool) -> Sequence[Judgement]:
+def theorem_c_1_equality(evidence: Evidence[KernelVector]) -> list[Comparison]:
     """Whole-number tokens and all subsets, in fractions."""
 
-    def expanded(case: KernelVector) -> tuple[str, bool, dict[str, Any]]:
-        right = _last_line(case, sharpened)
-        return case.name, case.cost == right, {"left": case.cost, "right": right}
+    def bound(case: KernelVector) -> Fraction:
+        return theory.zero_sum_eigenvalue(case.task.T, case.task.q) * case.size
 
-    def attained(case: KernelVector) -> tuple[str, bool, dict[str, Any]]:
-        right = theory.zero_sum_eigenvalue(case.task.T, case.task.q) * case.size
-        return case.name, case.cost == right, {"left": case.cost, "right": right}
+    def expanded(case: KernelVector) -> float:
+        T, q = case.task.T, case.task.q
+        return float(bound(case) + Fraction(q - 1, T * q * (T - 1)) * case.sum_size)
 
+    balanced = evidence.where(lambda case: not case.sum_size)
     return [
-        exactly("the expansion", map(expanded, evidence)),
-        exactly("the bound", [attained(case) for case in evidence if not case.sum_size]),
+        equal(
+            evidence.each(lambda case: float(case.cost)),
+            evidence.each(expanded),
+            rounding=EPS,
+            part="the expansion",
+        ),
+        equal(
+            balanced.each(lambda case: float(case.cost)),
+            balanced.each(lambda case: float(bound(case))),
+            rounding=EPS,
+            part="the bound",
+            cases=balanced.cases,
+        ),
     ]
 
 
@@ -149,13 +151,12 @@ def theorem_c_1_equality(evidence: Cases[KernelVector], sharpened: bool) -> Sequ
     "ours, sharper than Theorem 3.5",
     "A first layer of m neurons costs at least the sum of the Td−m smallest eigenvalues of "
     "(E[YYᵀ]/q²) ⊗ I_d: (Td−m)(T−q)/(qT(T−1)) for m ≥ d.",
-    assumes=(POSITIONS, FITS),
+    hypotheses=(POSITIONS, FITS),
     on=FIRST_LAYERS,
-    sharpened="at least 1.001 times that",
 )
-def width_law(evidence: Cases[Layer], sharpened: bool) -> Sequence[Judgement]:
+def width_law(evidence: Evidence[Layer]) -> Comparison:
     """On every first layer, at its own width."""
-    return [_told(evidence, lambda layer: layer.law, 1.001 if sharpened else 1.0)]
+    return told(evidence, lambda layer: layer.law, "the best g, told y")
 
 
 @claim(
@@ -163,40 +164,23 @@ def width_law(evidence: Cases[Layer], sharpened: bool) -> Sequence[Judgement]:
     "ours, sharper than Theorem 3.5",
     "The law is attained at every width m ≥ 1, up to 10⁻³⁰: m neurons hold the best directions, "
     "and the subset rides on them as a code that costs no neuron.",
-    assumes=(POSITIONS, FITS),
+    hypotheses=(POSITIONS, FITS),
     on=EXPLICIT,
-    sharpened="1 % less is attained",
 )
-def width_tight(evidence: Cases[Explicit], sharpened: bool) -> Sequence[Judgement]:
+def width_tight(evidence: Evidence[Explicit]) -> list[Comparison]:
     """Exactly, what decoding can add, and on samples."""
-    factor = 0.99 if sharpened else 1.0
-    worst = max(evidence, key=lambda net: _deviation(net))
-    far = _deviation(worst)
-    reason = (
-        f"{len(evidence)} nets on samples: at most {far:.2f} standard errors from the law, on "
-        f"{worst.name} ({worst.measured.loss:.5g} ± {worst.measured.error:.2g} against "
-        f"{worst.law:.5g})"
-    )
+    law, rounding = evidence.each(lambda net: net.law), trace_error(evidence)
     return [
-        same(
-            evidence,
-            "loss if y is decoded",
-            lambda net: net.least,
-            lambda net: factor * net.law,
-            ROUNDING,
+        equal(evidence.each(lambda net: net.least), law, part="loss if y is decoded", **rounding),
+        at_most(evidence.each(lambda net: net.excess), 1e-30, part="wrong codes"),
+        equal(
+            evidence.each(lambda net: net.measured.loss),
+            law,
+            error=evidence.each(lambda net: net.measured.error),
+            part="samples",
+            **rounding,
         ),
-        each(evidence, "wrong codes", lambda net: -net.excess, lambda net: -1e-30),
-        fact("samples", far < 4.5, reason),
     ]
-
-
-def _deviation(net: Explicit) -> float:
-    """How far the measured loss is from the law, in standard errors, beyond rounding."""
-    return max(abs(net.measured.loss - net.law) - ROUNDING, 0.0) / max(net.measured.error, ROUNDING)
-
-
-REACHED = 0.03
-"""A trained net has reached the law if it is above it by less than this share of d/q."""
 
 
 @claim(
@@ -204,28 +188,19 @@ REACHED = 0.03
     "ours, next to Theorem 3.5",
     "Nets trained by Adam end at the law of their width, within 3 % of the loss d/q of predicting "
     "zero, and their first layers let through all that so many neurons can.",
-    assumes=(),
     on=TRAINED,
-    sharpened="they end where nets with one more neuron could",
 )
-def trained_net(evidence: Cases[Trained], sharpened: bool) -> Sequence[Judgement]:
+def trained_net(evidence: Evidence[Trained]) -> Sequence[Comparison]:
     """The first layer exactly, the loss on fresh samples."""
-
-    def goal(net: Trained) -> float:
-        task = net.task
-        law = theory.width_law(task.T, task.q, task.d, net.width + sharpened)
-        return float(law) + REACHED * task.d / task.q
-
+    least, law = evidence.each(lambda net: net.least), evidence.each(lambda net: net.law)
+    goal = law + REACHED * evidence.each(lambda net: net.task.d / net.task.q)
     return [
-        each(
-            evidence,
-            "first layer, above the law",
-            lambda net: net.least,
-            lambda net: net.law,
-            tolerance=ROUNDING,
-        ),
-        each(evidence, "first layer, near the law", goal, lambda net: net.least),
-        beyond_noise(
-            "loss", [(net.name, net.measured, goal(net)) for net in evidence], above=False
+        at_least(least, law, part="first layer, above the law", **trace_error(evidence)),
+        at_most(least, goal, part="first layer, near the law"),
+        at_most(
+            evidence.each(lambda net: net.measured.loss),
+            goal,
+            error=evidence.each(lambda net: net.measured.error),
+            part="loss",
         ),
     ]

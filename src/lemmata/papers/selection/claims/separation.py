@@ -1,15 +1,11 @@
 """Eq. (8) and the comparison of Section 3.3: a transformer next to nets of its width."""
 
-from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from lemmata._errors import InputError
-from lemmata.old_claims import Assumption, Cases, Judgement, each, same
-from lemmata.papers.selection.claims._network_terms import FITS, PROPER, ROUNDING, exactly
-from lemmata.papers.selection.claims._terms import claim
+from lemmata.claims import Comparison, at_least, equal, statements
+from lemmata.papers.selection import theory
 from lemmata.papers.selection.experiments.construction import LITERAL, Literal8
 from lemmata.papers.selection.experiments.separation import (
     SEPARATIONS,
@@ -17,11 +13,17 @@ from lemmata.papers.selection.experiments.separation import (
     Separation,
     TrainedTransformer,
 )
-from lemmata.papers.selection.theory import _networks as theory
+from lemmata.papers.selection.setting import FITS, NARROWER, PROPER, printed_self_attention
+from lemmata.settings import Evidence
 
-NARROWER = Assumption(
-    "d + d_e < T d", "the transformer is narrower than the tokens", frozenset({"no_narrower"})
-)
+claim = statements("selection")
+
+EPS = float(np.finfo(float).eps)
+
+
+def softmax_error(evidence: Evidence[Literal8]) -> np.ndarray:
+    """Relative, of attention: the logits are alpha times inner products in d_e dimensions."""
+    return evidence.each(lambda case: (64 + case.scale * case.d_e) * EPS)
 
 
 @claim(
@@ -30,27 +32,34 @@ NARROWER = Assumption(
     "One layer of self-attention on the (d+2d_e)-row input of Eq. (8), with Q = α[0, I, 0], "
     "K = [0, 0, I] and V = [I, 0, 0], gives position i the weight softmax(α⟨e_i, e_y⟩) at the last "
     "column, and the mean of the tokens with these weights.",
-    assumes=(FITS,),
+    hypotheses=(FITS,),
     on=LITERAL,
-    sharpened="softmax(2α⟨e_i, e_y⟩)",
 )
-def equation_8(evidence: Cases[Literal8], sharpened: bool) -> Sequence[Judgement]:
+def equation_8(evidence: Evidence[Literal8]) -> list[Comparison]:
     """The matrices written out, against the formula."""
 
-    def expected(case: Literal8) -> np.ndarray:
-        weights = case.softmax ** (2 if sharpened else 1)
-        return weights / weights.sum(axis=1, keepdims=True)
+    def tokens(case: Literal8) -> np.ndarray:
+        return case.inputs[:, : case.task.d]
 
-    def output(case: Literal8) -> np.ndarray:
-        return np.einsum("ndt,nt->nd", case.inputs[:, : case.task.d], expected(case))
-
-    rows = [
-        (case.name, case.inputs.shape[1] == case.task.d + 2 * case.d_e, {}) for case in evidence
-    ]
     return [
-        same(evidence, "weights", lambda case: case.weights, expected, 1e-10),
-        same(evidence, "outputs", lambda case: case.outputs, output, 1e-9),
-        exactly("d + 2 d_e rows", rows),
+        equal(
+            evidence.each(lambda case: case.weights),
+            evidence.each(lambda case: case.softmax),
+            rounding=softmax_error(evidence),
+            part="weights",
+        ),
+        equal(
+            evidence.each(lambda case: case.outputs),
+            evidence.each(lambda case: np.einsum("ndt,nt->nd", tokens(case), case.softmax)),
+            rounding=softmax_error(evidence),
+            size=evidence.each(lambda case: np.abs(tokens(case)).max()),
+            part="outputs",
+        ),
+        equal(
+            evidence.each(lambda case: case.inputs.shape[1]),
+            evidence.each(lambda case: case.task.d + 2 * case.d_e),
+            part="rows",
+        ),
     ]
 
 
@@ -58,28 +67,32 @@ def equation_8(evidence: Cases[Literal8], sharpened: bool) -> Sequence[Judgement
     "equation-8/printed",
     "Appendix C.3, after Eq. (8)",
     "The same with the printed blocks, Q = [0_{d×d}, I, 0_{d_e×d_e}] and K = [0_{d×d}, 0, I].",
-    assumes=(FITS,),
+    hypotheses=(FITS,),
     on=LITERAL,
-    sharpened="with twice the α",
+    kind="misprint",
 )
-def equation_8_printed(evidence: Cases[Literal8], sharpened: bool) -> Sequence[Judgement]:
+def equation_8_printed(evidence: Evidence[Literal8]) -> list[Comparison]:
     """The blocks stand side by side only if d = d_e, and then the scale α is missing."""
-    from lemmata.papers.selection.setting._construction import printed_self_attention
+    square = evidence.where(lambda case: case.task.d == case.d_e)
 
-    shapes, weights = [], []
-    for case in evidence:
-        numbers: dict[str, Any] = {"d": case.task.d, "d_e": case.d_e}
-        try:
-            model = printed_self_attention(case.task.d, case.d_e)
-        except InputError as error:
-            shapes.append((case.name, False, numbers | {"Q": error}))
-            continue
-        wanted = case.softmax ** (2 if sharpened else 1)
-        wanted /= wanted.sum(axis=1, keepdims=True)
-        error = float(np.abs([model.weights(one) for one in case.inputs] - wanted).max())
-        weights.append((case.name, error < ROUNDING, {"alpha": case.scale, "error": error}))
-    found = [exactly("shapes", shapes)] if shapes else []
-    return [*found, exactly("weights", weights)] if weights else found
+    def printed(case: Literal8) -> np.ndarray:
+        model = printed_self_attention(case.task.d, case.d_e)
+        return np.array([model.weights(columns) for columns in case.inputs])
+
+    return [
+        equal(
+            evidence.each(lambda case: case.task.d),
+            evidence.each(lambda case: case.d_e),
+            part="rows of the blocks, d and d_e",
+        ),
+        equal(
+            square.each(printed),
+            square.each(lambda case: case.softmax),
+            rounding=softmax_error(square),
+            part="weights",
+            cases=square.cases,
+        ),
+    ]
 
 
 @claim(
@@ -88,35 +101,40 @@ def equation_8_printed(evidence: Cases[Literal8], sharpened: bool) -> Sequence[J
     "At its own width d+d_e a transformer has a smaller mean squared error than any fully "
     "connected net of that width, and nets need a width of order Td: with m first neurons they "
     "keep a share of at least (1−m/(Td))(T−q)/(T−1) of the loss d/q of predicting zero.",
-    assumes=(FITS, NARROWER, PROPER),
+    hypotheses=(FITS, NARROWER, PROPER),
     on=SEPARATIONS,
-    sharpened="a smaller one than nets of any width",
 )
-def section_3_3(evidence: Cases[Separation], sharpened: bool) -> Sequence[Judgement]:
-    """At equal width, which is the honest comparison; three standard errors over subsets count."""
+def section_3_3(evidence: Evidence[Separation]) -> list[Comparison]:
+    """At equal width, which is the honest comparison; the loss is a mean over subsets."""
 
-    def floor(case: Separation) -> float:
-        return case.floor(case.task.T * case.task.d if sharpened else case.width)
+    def law(case: Separation, width: int) -> Fraction:
+        return theory.width_law(case.task.T, case.task.q, case.task.d, width)
+
+    def least(case: Separation, width: int) -> Fraction:
+        T, q, d = case.task.T, case.task.q, case.task.d
+        return Fraction(T * d - width, T * d) * Fraction(T - q, T - 1) * theory.trivial_loss(q, d)
 
     return [
-        each(
-            evidence,
-            "nets of the same width against the transformer",
-            floor,
-            lambda case: case.loss + 3 * case.error,
+        at_least(
+            evidence.each(lambda case: case.floor(case.width)),
+            evidence.each(lambda case: case.loss),
+            error=evidence.each(lambda case: case.error),
             strict=True,
+            part="nets of the same width against the transformer",
         ),
-        exactly("share of the trivial loss", (row for case in evidence for row in _shares(case))),
+        at_least(
+            evidence.each(lambda case: [float(law(case, width)) for width in widths(case)]),
+            evidence.each(lambda case: [float(least(case, width)) for width in widths(case)]),
+            rounding=EPS,
+            part="loss that is kept, at six widths",
+        ),
     ]
 
 
-def _shares(case: Separation) -> Iterable[tuple[str, bool, dict[str, Any]]]:
-    T, q, d = case.task.T, case.task.q, case.task.d
-    for width in {0, 1, d, case.width, T * d // 2, T * d - 1}:
-        share = Fraction(T * d - width, T * d) * Fraction(T - q, T - 1)
-        law = theory.width_law(T, q, d, width)
-        least = share * theory.trivial_loss(q, d)
-        yield f"{case.name}, width {width}", law >= least, {"law": law, "least": least}
+def widths(case: Separation) -> list[int]:
+    """From no neuron to one less than there are inputs."""
+    size = case.task.T * case.task.d
+    return sorted({0, 1, case.task.d, case.width, size // 2, size - 1})
 
 
 @claim(
@@ -124,23 +142,16 @@ def _shares(case: Separation) -> Iterable[tuple[str, bool, dict[str, Any]]]:
     "ours, next to Section 3.3",
     "After the 100,000 steps of Section 4 the transformer is still above the bound of Theorem 3.5, "
     "which speaks of width Td−1; nets of any smaller width are above the transformer.",
-    assumes=(),
     on=TRAINED_TRANSFORMER,
-    sharpened="nets as wide as the transformer can do better than it",
 )
-def full_width_floor(evidence: Cases[TrainedTransformer], sharpened: bool) -> Sequence[Judgement]:
+def full_width_floor(evidence: Evidence[TrainedTransformer]) -> list[Comparison]:
     """In mean field; its error from 800 pairs of encodings and subsets is about a hundredth."""
+    loss = evidence.each(lambda case: case.loss)
 
-    def above(case: TrainedTransformer) -> float:
-        return case.floor(case.width if sharpened else case.task.T * case.task.d - 1)
+    def floor(missing: int) -> np.ndarray:
+        return evidence.each(lambda case: case.floor(case.task.T * case.task.d - missing))
 
     return [
-        each(evidence, "the transformer against Td−1", lambda case: case.loss, above, strict=True),
-        each(
-            evidence,
-            "Td−2 against the transformer",
-            lambda case: case.floor(case.task.T * case.task.d - 2),
-            lambda case: case.loss,
-            strict=True,
-        ),
+        at_least(loss, floor(1), strict=True, part="the transformer against Td−1"),
+        at_least(floor(2), loss, strict=True, part="Td−2 against the transformer"),
     ]

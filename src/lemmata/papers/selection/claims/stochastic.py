@@ -1,57 +1,51 @@
 """Lemma E.7 and the proof of Theorem E.6: the two-scalar dynamics with random encodings."""
 
 from collections.abc import Callable
-from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from lemmata.old_claims import Bench, Cases, Judgement, Status, along, each, fact, same
+from lemmata.claims import (
+    Bench,
+    Comparison,
+    Identity,
+    Silence,
+    Version,
+    at_least,
+    at_most,
+    equal,
+    statements,
+)
 from lemmata.papers.selection import theory
-from lemmata.papers.selection.claims._terms import RESTRICTED, claim
 from lemmata.papers.selection.experiments.descents import STOCHASTIC, Descent
+from lemmata.papers.selection.experiments.plans import numbers_of
+from lemmata.papers.selection.setting import RESTRICTED, Plan, Task
+from lemmata.settings import Evidence
+
+claim = statements("selection")
 
 PROOF = "Appendix E.3, proof of Theorem E.6"
 
-ROUNDING = 1e-12
-"""Rounding of one step."""
+ONE_STEP = 64 * float(np.finfo(float).eps)
+"""Rounding of one step, relative to alpha or C."""
 
 INTERPOLATION = 1e-11
-"""Of one step over the tabulated attention: 3.3e-12 was measured.
+"""Of alpha after one step over the tabulated attention: 3.3e-12 was measured.
 
 Hermite cubics interpolate 1 - q s_+ and the sum of squares outside the subset separately, so that
 between the points of the table the second is the square of the first over T - q only nearly.
 """
 
-Level = Callable[[Descent], float]
 
-
-def printed_alpha(case: Descent) -> np.ndarray:
-    """The update of alpha that Lemma E.7 prints."""
-    T, q = case.task.T, case.task.q
-    alpha, s = case["alpha"], (1 - case["missed"]) / q
-    return alpha + case.plan.rate * (
-        s * (1 - q * alpha * s) + alpha * case["missed"] ** 2 / (T - q)
-    )
-
-
-def alpha_witness(bench: Bench) -> list[Judgement]:
-    """T = 20, q = 2, uniform attention and alpha = 1/2, in fractions."""
-    T, q, alpha, s = 20, 2, Fraction(1, 2), Fraction(1, 20)
-    spread = alpha * (1 - q * s) ** 2 / (T - q)
-    printed, exact = s * (1 - q * alpha * s) + spread, s * (1 - q * alpha * s) - spread
-    reason = (
-        f"T = 20, q = 2, attention uniform, alpha = 1/2: the printed update is {printed} eta, the "
-    )
-    reason += f"gradient of the loss gives {exact} eta"
-    witness = {
-        "T": T,
-        "q": q,
-        "alpha": "1/2",
-        "s": "1/20",
-        "left": str(exact),
-        "right": str(printed),
-    }
-    return [fact("update of alpha", printed == exact, reason, witness)]
+def uniform_attention(bench: Bench) -> Comparison:
+    """Attention that looks nowhere, and alpha = 1/2: one step of the gradient of the loss."""
+    plan = Plan("T=20 q=2 d=1, uniform attention, alpha = 1/2", Task(20, 2, 1), 0.05, 1e-3)
+    columns = numbers_of([plan])
+    T, q, alpha = columns["T"], columns["q"], np.array([[0.5]])
+    u = 1 - q / T
+    slope = (1 - u) * (1 - alpha + alpha * u) / q - alpha * u**2 / (T - q)
+    columns |= {"alpha": alpha, "missed": u, "next_alpha": alpha + plan.rate * slope}
+    return update_of_alpha(Evidence((plan,), columns=columns), sign=1.0)
 
 
 @claim(
@@ -59,34 +53,29 @@ def alpha_witness(bench: Bench) -> list[Judgement]:
     "Appendix E.3",
     "alpha(t+1) = alpha + eta s (1 - q alpha s + alpha (1 - q s)^2 / ((T-q) s)), s the mean "
     "attention on a chosen position.",
-    assumes=(),
     on=STOCHASTIC,
-    sharpened="with twice the step size",
-    counterexample=alpha_witness,
+    kind="misprint",
+    counterexample=uniform_attention,
+    sign=1.0,
+    versions=[
+        Version(
+            "repaired",
+            statement="The same with a minus sign before the last term.",
+            parameters={"sign": -1.0},
+        )
+    ],
 )
-def lemma_e7(evidence: Cases[Descent], sharpened: bool) -> list[Judgement]:
-    def update(case: Descent) -> np.ndarray:
-        return case["alpha"] + (2 if sharpened else 1) * (printed_alpha(case) - case["alpha"])
-
-    return [same(evidence, "alpha", lambda case: case["next_alpha"], update, ROUNDING)]
-
-
-@claim(
-    "lemma-e.7/repaired",
-    "Appendix E.3",
-    "The same with a minus sign before the last term.",
-    assumes=(),
-    on=STOCHASTIC,
-    sharpened="with twice the step size",
-)
-def lemma_e7_repaired(evidence: Cases[Descent], sharpened: bool) -> list[Judgement]:
-    def update(case: Descent) -> np.ndarray:
-        T, q, alpha = case.task.T, case.task.q, case["alpha"]
-        twice = 2 * case.plan.rate * alpha * case["missed"] ** 2 / (T - q)
-        change = printed_alpha(case) - twice - alpha
-        return alpha + (2 if sharpened else 1) * change
-
-    return [same(evidence, "alpha", lambda case: case["next_alpha"], update, INTERPOLATION)]
+def update_of_alpha(evidence: Evidence[Any], sign: float) -> Identity:
+    T, q, alpha, u = evidence.T, evidence.q, evidence.alpha, evidence.missed
+    s = (1 - u) / q
+    printed = evidence.rate * (s * (1 - q * alpha * s) + sign * alpha * u**2 / (T - q))
+    return equal(
+        evidence.next_alpha - alpha,
+        printed,
+        rounding=INTERPOLATION / np.abs(printed),
+        part="update of alpha",
+        cases=evidence.cases,
+    )
 
 
 def base_increment(case: Descent) -> np.ndarray:
@@ -103,33 +92,16 @@ def _chosen_times_missed(gaps: np.ndarray, q: int, C: float) -> float:
     return float((weights / (q + weights) ** 2).mean())
 
 
-def c_bounds(evidence: Cases[Descent], low: Level, high: Level) -> list[Judgement]:
-    """The growth of C over its base, where alpha > 0."""
-
-    def ratio(case: Descent) -> np.ndarray:
-        base = base_increment(case)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(base > 0, (case["next_C"] - case["C"]) / base, np.nan)
-
-    def level(value: Level) -> Callable[[Descent], np.ndarray]:
-        return lambda case: np.full(len(case.steps), value(case))
-
-    # A small increment of C is a difference of numbers of order ten.
-    rounding = 1e-6
-    return [
-        along(evidence, "lower bound", ratio, level(low), tolerance=rounding),
-        along(evidence, "upper bound", level(high), ratio, tolerance=rounding),
-    ]
+def by_isometry(case: Descent) -> tuple[float, float]:
+    """(1-3 delta)/(1-2 delta) and (1-delta)/(1-2 delta)."""
+    delta = case.delta
+    return (1 - 3 * delta) / (1 - 2 * delta), (1 - delta) / (1 - 2 * delta)
 
 
-def _delta(case: Descent) -> float:
-    assert case.isometry is not None
-    return case.isometry.delta
-
-
-def _largest(case: Descent) -> float:
-    """g_max, from the family itself."""
-    return float(np.abs(1 - case.gaps).max())
+def by_inner_products(case: Descent) -> tuple[float, float]:
+    """1 - g and 1 + g, g the largest |<e_i, e_y>| off y, from the family itself."""
+    largest = float(np.abs(1 - case.gaps).max())
+    return 1 - largest, 1 + largest
 
 
 @claim(
@@ -137,125 +109,100 @@ def _largest(case: Descent) -> float:
     "Appendix E.3",
     "C grows by between (1-3 delta)/(1-2 delta) and (1-delta)/(1-2 delta) times "
     "eta (d alpha/d_e) E[s_+ (1 - q s_+)] (1 - q alpha (T s - 1)/(T-q)).",
-    assumes=(RESTRICTED,),
+    hypotheses=(RESTRICTED,),
     on=STOCHASTIC,
-    sharpened="between 1.02 and 1.05 times that",
+    factors=by_isometry,
+    versions=[
+        Version(
+            "repaired",
+            statement="The same with 1 - g and 1 + g, g the largest |<e_i, e_y>| off y: any "
+            "encodings.",
+            hypotheses=(),
+            parameters={"factors": by_inner_products},
+        )
+    ],
 )
-def lemma_e7_concentration(evidence: Cases[Descent], sharpened: bool) -> list[Judgement]:
-    if sharpened:
-        return c_bounds(evidence, lambda case: 1.02, lambda case: 1.05)
-    return c_bounds(
-        evidence,
-        lambda case: (1 - 3 * _delta(case)) / (1 - 2 * _delta(case)),
-        lambda case: (1 - _delta(case)) / (1 - 2 * _delta(case)),
-    )
-
-
-@claim(
-    "lemma-e.7/concentration/repaired",
-    "Appendix E.3",
-    "The same with 1 - g and 1 + g, g the largest |<e_i, e_y>| off y: any encodings.",
-    assumes=(),
-    on=STOCHASTIC,
-    sharpened="between 1.02 and 1.05 times that",
-)
-def lemma_e7_concentration_repaired(evidence: Cases[Descent], sharpened: bool) -> list[Judgement]:
-    if sharpened:
-        return c_bounds(evidence, lambda case: 1.02, lambda case: 1.05)
-    return c_bounds(evidence, lambda case: 1 - _largest(case), lambda case: 1 + _largest(case))
+def growth_of_c(
+    evidence: Evidence[Descent], factors: Callable[[Descent], tuple[float, float]]
+) -> list[Comparison]:
+    """Where the base is positive; a small increment of C is a difference of larger numbers."""
+    base = evidence.each(base_increment)
+    base = np.where(base > 0, base, np.nan)
+    turned = evidence.next_C - evidence.C
+    low, high = evidence.each(factors).T[:, :, None]
+    rounding = ONE_STEP * evidence.next_C / base
+    return [
+        at_least(turned, low * base, rounding=rounding, size=base, part="lower bound"),
+        at_most(turned, high * base, rounding=rounding, size=base, part="upper bound"),
+    ]
 
 
 @claim(
     "theorem-e.6/power",
     PROOF,
     "q^a / ((T-q)^a + q^a) >= (q/T)^a with a = 2 delta/(1 - 3 delta).",
-    assumes=(),
     on=STOCHASTIC,
-    sharpened="twice that",
+    kind="constant",
 )
-def power(evidence: Cases[Descent], sharpened: bool) -> list[Judgement]:
-    def sides(case: Descent) -> tuple[float, float]:
-        T, q = case.task.T, case.task.q
-        a = 2 * _delta(case) / (1 - 3 * _delta(case))
-        return q**a / ((T - q) ** a + q**a), (2 if sharpened else 1) * (q / T) ** a
-
-    return [each(evidence, "share", lambda case: sides(case)[0], lambda case: sides(case)[1])]
+def power(evidence: Evidence[Descent]) -> Comparison:
+    T, q, delta = evidence.T, evidence.q, evidence.each(lambda case: case.delta)
+    a = 2 * delta / (1 - 3 * delta)
+    return at_least(q**a / ((T - q) ** a + q**a), (q / T) ** a, part="share")
 
 
 @claim(
     "theorem-e.6/concentration",
     PROOF,
     "C never decreases.",
-    assumes=(RESTRICTED,),
+    hypotheses=(RESTRICTED,),
     on=STOCHASTIC,
-    sharpened="it grows by at least eta/(8 T^2) in every step",
 )
-def concentration(evidence: Cases[Descent], sharpened: bool) -> list[Judgement]:
-    def least(case: Descent) -> np.ndarray:
-        size = case.plan.rate / (8 * case.task.T**2) if sharpened else 0.0
-        return np.full(len(case.steps), size)
-
-    change = lambda case: case["next_C"] - case["C"]  # noqa: E731
-    return [along(evidence, "C(t+1) >= C(t)", change, least, tolerance=1e-14)]
+def concentration(evidence: Evidence[Descent]) -> Comparison:
+    return at_least(evidence.next_C, evidence.C, rounding=ONE_STEP, part="C(t+1) >= C(t)")
 
 
-def ih2_top(case: Descent, divisor: int, u: np.ndarray) -> np.ndarray:
-    """(1 + (1 - d_e/(divisor T d)) r) alpha*."""
-    T, q, d = case.task.T, case.task.q, case.task.d
+def ih2_top(evidence: Evidence[Descent], u: np.ndarray) -> np.ndarray:
+    """(1 + (1 - d_e/(8 T d)) r) alpha*."""
+    T, q = evidence.T, evidence.q
+    share = 1 - evidence.inertia / (8 * T * evidence.d)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(theory.ceiling(u, T, q, 1 - case.inertia / (divisor * T * d)))
+        return np.asarray(theory.ceiling(u, T, q, share))
 
 
-def judge_ih2(evidence: Cases[Descent], sharpened: bool) -> list[Judgement]:
-    """(IH2) from the end of Phase I on."""
+def narrow(evidence: Evidence[Descent]) -> Evidence[Descent]:
+    """Plans with d_e <= T d."""
+    return evidence.where(lambda case: case.inertia <= case.task.T * case.task.d)
 
-    def top(case: Descent) -> np.ndarray:
-        T, q = case.task.T, case.task.q
-        u = case["missed"]
-        high = np.asarray(theory.best_alpha(u, T, q)) if sharpened else ih2_top(case, 8, u)
-        return np.where(case.phase == 2, high, np.nan)
 
-    def low(case: Descent) -> np.ndarray:
-        return np.where(case.phase == 2, 1 - 0.1 * case.kappa, np.nan)
-
-    return [
-        along(evidence, "lower end", lambda case: case["alpha"], low, tolerance=1e-14),
-        along(evidence, "upper end", top, lambda case: case["alpha"], tolerance=1e-14),
-    ]
+NO_NARROW = Silence("no plan has d_e <= T d", applies=False, part="d_e <= T d")
 
 
 @claim(
     "theorem-e.6/ih2",
     PROOF,
     "(IH2): in Phase II alpha stays between 1 - kappa/10 and (1 + (1 - d_e/(8Td)) r) alpha*.",
-    assumes=(RESTRICTED,),
+    hypotheses=(RESTRICTED,),
     on=STOCHASTIC,
-    sharpened="between 1 - kappa/10 and alpha*",
+    kind="hypothesis",
+    versions=[
+        Version(
+            "repaired",
+            statement="The same where d_e <= T d, as the end of the proof supposes.",
+            parameters={"only_narrow": True},
+        )
+    ],
 )
-def ih2(evidence: Cases[Descent], sharpened: bool) -> list[Judgement]:
-    return judge_ih2(evidence, sharpened)
-
-
-@claim(
-    "theorem-e.6/ih2/repaired",
-    PROOF,
-    "The same where d_e <= T d, as the end of the proof supposes.",
-    assumes=(RESTRICTED,),
-    on=STOCHASTIC,
-    sharpened="between 1 - kappa/10 and alpha*",
-)
-def ih2_repaired(evidence: Cases[Descent], sharpened: bool) -> list[Judgement]:
-    return judge_ih2(_narrow(evidence), sharpened) if len(_narrow(evidence)) else _no_narrow()
-
-
-def _narrow(evidence: Cases[Descent]) -> Cases[Descent]:
-    few = (case for case in evidence if case.inertia <= case.task.T * case.task.d)
-    return Cases(tuple(few))
-
-
-def _no_narrow() -> list[Judgement]:
-    reason = "no plan has d_e <= T d"
-    return [Judgement("d_e <= T d", Status.INAPPLICABLE, reason)]
+def ih2(evidence: Evidence[Descent], only_narrow: bool = False) -> list[Comparison]:
+    """From the end of Phase I on."""
+    runs = narrow(evidence) if only_narrow else evidence
+    if not len(runs):
+        return [NO_NARROW]
+    alpha = np.where(runs.phase == 2, runs.alpha, np.nan)
+    how: dict[str, Any] = {"rounding": ONE_STEP, "cases": runs.cases}
+    return [
+        at_least(alpha, 1 - 0.1 * runs.kappa, part="lower end", **how),
+        at_most(alpha, ih2_top(runs, runs.missed), part="upper end", **how),
+    ]
 
 
 @claim(
@@ -263,53 +210,48 @@ def _no_narrow() -> list[Judgement]:
     PROOF,
     "(S3) and the band above it: one step from inside (IH2) ends inside (IH2), where d_e <= T d "
     "and s >= 1/sqrt(Tq).",
-    assumes=(RESTRICTED,),
+    hypotheses=(RESTRICTED,),
     on=STOCHASTIC,
-    sharpened="ends below alpha*",
 )
-def s3(evidence: Cases[Descent], sharpened: bool) -> list[Judgement]:
-    if not len(_narrow(evidence)):
-        return _no_narrow()
+def s3(evidence: Evidence[Descent]) -> Comparison:
+    runs = narrow(evidence)
+    if not len(runs):
+        return NO_NARROW
+    u, top = runs.missed, ih2_top(runs, runs.missed)
+    inside = (u <= 1 - np.sqrt(runs.q / runs.T)) & (runs.alpha <= top)
+    return at_most(
+        np.where(inside, runs.next_alpha, np.nan),
+        ih2_top(runs, runs.next_missed),
+        rounding=ONE_STEP,
+        part="alpha after a step",
+        cases=runs.cases,
+    )
 
-    def room(case: Descent) -> np.ndarray:
-        T, q = case.task.T, case.task.q
-        u, later = case["missed"], case["next_missed"]
-        inside = (u <= 1 - np.sqrt(q / T)) & (case["alpha"] <= ih2_top(case, 8, u))
-        top = np.asarray(theory.best_alpha(later, T, q)) if sharpened else ih2_top(case, 8, later)
-        return np.where(inside, top - case["next_alpha"], np.nan)
 
-    return [along(_narrow(evidence), "room", room, lambda case: np.zeros(len(case.steps)))]
+def at_first_stage(case: Descent) -> np.ndarray:
+    """q s_+ of every encoding and subset at C = (1-2 delta)/(1-3 delta) log((T-q)/q)."""
+    T, q, delta = case.task.T, case.task.q, case.delta
+    C = (1 - 2 * delta) / (1 - 3 * delta) * np.log((T - q) / q)
+    weights = np.exp(-C * case.gaps).sum(axis=1)
+    return q / (q + weights)
 
 
 @claim(
     "theorem-e.6/first-stage",
     PROOF,
     "At C = (1-2 delta)/(1-3 delta) log((T-q)/q) all s_+ are at most 1/(2q).",
-    assumes=(RESTRICTED,),
+    hypotheses=(RESTRICTED,),
     on=STOCHASTIC,
-    sharpened="at most 1/(4q)",
+    kind="misprint",
+    compare=at_most,
+    versions=[
+        Version(
+            "repaired",
+            statement="There all s_+ are at least 1/(2q).",
+            parameters={"compare": at_least},
+        )
+    ],
 )
-def first_stage(evidence: Cases[Descent], sharpened: bool) -> list[Judgement]:
-    most = 0.25 if sharpened else 0.5
-    return [each(evidence, "q s_+", lambda case: most, at_first_stage)]
-
-
-@claim(
-    "theorem-e.6/first-stage/repaired",
-    PROOF,
-    "There all s_+ are at least 1/(2q).",
-    assumes=(RESTRICTED,),
-    on=STOCHASTIC,
-    sharpened="at least 3/(4q)",
-)
-def first_stage_repaired(evidence: Cases[Descent], sharpened: bool) -> list[Judgement]:
-    least = 0.75 if sharpened else 0.5
-    return [each(evidence, "q s_+", at_first_stage, lambda case: least)]
-
-
-def at_first_stage(case: Descent) -> np.ndarray:
-    """q s_+ of every encoding and subset at the end of the first stage."""
-    T, q = case.task.T, case.task.q
-    C = (1 - 2 * _delta(case)) / (1 - 3 * _delta(case)) * np.log((T - q) / q)
-    weights = np.exp(-C * case.gaps).sum(axis=1)
-    return q / (q + weights)
+def first_stage(evidence: Evidence[Descent], compare: Callable[..., Comparison]) -> Comparison:
+    attention = evidence.each(at_first_stage)
+    return compare(attention, 0.5, part="q s_+", places=np.arange(attention.shape[1]))

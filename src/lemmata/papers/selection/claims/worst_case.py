@@ -1,43 +1,43 @@
 """Theorem C.2: inputs on which a narrow net must be wrong."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 
-from lemmata.old_claims import Cases, Judgement, each, same
-from lemmata.papers.selection.claims._network_terms import (
-    FITS,
-    POSITIONS,
-    PROPER,
-    ROUNDING,
-    exactly,
-)
-from lemmata.papers.selection.claims._terms import claim
+import numpy as np
+
+from lemmata.claims import Comparison, Inequality, at_least, equal, statements
+from lemmata.papers.selection import theory
 from lemmata.papers.selection.experiments.fractions import BLIND, Blind
 from lemmata.papers.selection.experiments.networks import FIRST_LAYERS, Layer
-from lemmata.papers.selection.theory import _networks as theory
+from lemmata.papers.selection.setting import FITS, POSITIONS, PROPER
+from lemmata.settings import Evidence
+
+claim = statements("selection")
+
+EPS = float(np.finfo(float).eps)
+"""The rounding of a fraction that is turned into a number."""
 
 
-def _forced(
-    evidence: Iterable[Blind],
+def forced(
+    evidence: Evidence[Blind],
     part: str,
     longest: Callable[[int], Fraction],
     bound: Callable[[int], Fraction],
-) -> Judgement:
-    """The squared error that pairs force, with the longest token of a given squared length."""
-    return exactly(
-        part,
-        (
-            (
-                case.name,
-                case.pair.alike and case.pair.forced(longest(case.q)) >= bound(case.q),
-                {
-                    "longest token, squared": longest(case.q),
-                    "squared error": case.pair.forced(longest(case.q)),
-                    "bound": bound(case.q),
-                },
-            )
-            for case in evidence
-        ),
+) -> Inequality:
+    """The squared error that pairs force, with the longest token of a given squared length.
+
+    Computed in fractions; a pair that the first layer can tell apart forces nothing.
+    """
+
+    def error(case: Blind) -> float:
+        return float(case.pair.forced(longest(case.q))) if case.pair.alike else 0.0
+
+    return at_least(
+        evidence.each(error),
+        evidence.each(lambda case: float(bound(case.q))),
+        baseline=0.0,
+        rounding=EPS,
+        part=part,
     )
 
 
@@ -46,22 +46,20 @@ def _forced(
     "Appendix C.2, Theorem C.2",
     "A net with at most (T−q+1)d−1 first neurons has a squared error of at least 1/(2q) on some "
     "input; with the proof's pair, tokens of length √(q/2) do, and longer ones force any error.",
-    assumes=(POSITIONS, FITS),
+    hypotheses=(POSITIONS, FITS),
     on=BLIND,
-    sharpened="with this pair tokens half as long do",
 )
-def theorem_c_2(evidence: Cases[Blind], sharpened: bool) -> Sequence[Judgement]:
+def theorem_c_2(evidence: Evidence[Blind]) -> list[Comparison]:
     """The witness of the proof, stretched: inputs are not bounded, so neither is the error."""
-    shrink = 4 if sharpened else 1
-    printed = theory.printed_worst_case
+    stretched = (("1/(2q)", 1), ("a million times 1/(2q)", 10**6))
     return [
-        _forced(evidence, "1/(2q)", lambda q: Fraction(q, 2 * shrink), printed),
-        _forced(
+        forced(
             evidence,
-            "a million times 1/(2q)",
-            lambda q: Fraction(10**6 * q, 2 * shrink),
-            lambda q: 10**6 * printed(q),
-        ),
+            part,
+            lambda q, times=times: Fraction(times * q, 2),
+            lambda q, times=times: times * theory.printed_worst_case(q),
+        )
+        for part, times in stretched
     ]
 
 
@@ -69,21 +67,13 @@ def theorem_c_2(evidence: Cases[Blind], sharpened: bool) -> Sequence[Judgement]:
     "theorem-c.2/proof",
     "Appendix C.2, proof of Theorem C.2",
     "The pair in the proof, whose longest token has length 1/2, forces a squared error of 1/(2q).",
-    assumes=(POSITIONS, FITS),
+    hypotheses=(POSITIONS, FITS),
     on=BLIND,
-    sharpened="even of 1/q",
+    kind="constant",
 )
-def theorem_c_2_proof(evidence: Cases[Blind], sharpened: bool) -> Sequence[Judgement]:
+def theorem_c_2_proof(evidence: Evidence[Blind]) -> Comparison:
     """It forces a norm of 1/(2q), and the square of that is 1/(4q²)."""
-    factor = 2 if sharpened else 1
-    return [
-        _forced(
-            evidence,
-            "the printed pair",
-            lambda q: Fraction(1, 4),
-            lambda q: factor * theory.printed_worst_case(q),
-        )
-    ]
+    return forced(evidence, "the printed pair", lambda q: Fraction(1, 4), theory.printed_worst_case)
 
 
 @claim(
@@ -91,20 +81,15 @@ def theorem_c_2_proof(evidence: Cases[Blind], sharpened: bool) -> Sequence[Judge
     "Appendix C.2, proof of Theorem C.2",
     "The pair in the proof forces an error (a norm) of 1/(2q); with tokens that fill the unit "
     "ball, of 1/q.",
-    assumes=(POSITIONS, FITS),
+    hypotheses=(POSITIONS, FITS),
     on=BLIND,
-    sharpened="of 1.001/q",
 )
-def theorem_c_2_repaired(evidence: Cases[Blind], sharpened: bool) -> Sequence[Judgement]:
-    """In fractions, by the squares of both sides."""
-    factor = Fraction(1001, 1000) if sharpened else Fraction(1)
+def theorem_c_2_repaired(evidence: Evidence[Blind]) -> list[Comparison]:
+    """By the squares of both sides."""
     return [
-        _forced(evidence, "length 1/2", lambda q: Fraction(1, 4), theory.proof_pair_error),
-        _forced(
-            evidence,
-            "length 1",
-            lambda q: Fraction(1),
-            lambda q: (factor * theory.unit_ball_error(q)) ** 2,
+        forced(evidence, "length 1/2", lambda q: Fraction(1, 4), theory.proof_pair_error),
+        forced(
+            evidence, "length 1", lambda q: Fraction(1), lambda q: theory.unit_ball_error(q) ** 2
         ),
     ]
 
@@ -114,29 +99,27 @@ def theorem_c_2_repaired(evidence: Cases[Blind], sharpened: bool) -> Sequence[Ju
     "ours, next to Theorem C.2",
     "Over tokens in the unit ball, every net with fewer than Td first neurons has an error of at "
     "least 1/(2q−1) somewhere if q < T, and some with Td−1 have no more.",
-    assumes=(POSITIONS, PROPER, FITS),
+    hypotheses=(POSITIONS, PROPER, FITS),
     on=FIRST_LAYERS,
-    sharpened="at least 1.001/(2q−1)",
 )
-def worst_case_width(evidence: Cases[Layer], sharpened: bool) -> Sequence[Judgement]:
+def worst_case_width(evidence: Evidence[Layer]) -> list[Comparison]:
     """Some subset sees that share of any tokens the first layer misses.
 
     It is attained: a net that misses (1, −1/(2q−1), ...) alone and knows y can answer with the
     midpoint of all targets that fit, which lie within 1/(2q−1) of it.
     """
-
-    def least(layer: Layer) -> float:
-        return (1.001 if sharpened else 1.0) * float(theory.narrow_error(layer.task.q))
-
-    lopsided = [layer for layer in evidence if layer.kind == "lopsided"]
+    visible = evidence.each(lambda layer: layer.visible)
+    least = evidence.each(lambda layer: float(theory.narrow_error(layer.task.q)))
+    # A vector of the kernel of a matrix with up to T d columns.
+    rounding = evidence.each(lambda layer: (64 + layer.task.T * layer.task.d) * EPS)
+    attained = [i for i, layer in enumerate(evidence) if layer.kind == "lopsided"]
     return [
-        each(
-            evidence,
-            "visible share",
-            lambda layer: layer.visible,
-            least,
-            baseline=0.0,
-            tolerance=ROUNDING,
+        at_least(visible, least, baseline=0.0, rounding=rounding, part="visible share"),
+        equal(
+            visible[attained],
+            least[attained],
+            rounding=rounding[attained],
+            part="attained",
+            cases=[evidence.cases[i] for i in attained],
         ),
-        same(lopsided, "attained", lambda layer: layer.visible, least, ROUNDING),
     ]

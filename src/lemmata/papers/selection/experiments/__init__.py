@@ -1,11 +1,9 @@
-"""The experiments behind the claims and figures: named recipes that turn a bench into evidence.
+"""The experiments behind the claims and figures: values that a bench turns into evidence.
 
-``descents`` has the two-scalar dynamics and the random encodings behind it, ``states`` a grid of
-its states, ``late`` long descents, and ``matrices`` gradients and descent with every entry free;
-``networks``, ``fractions``, ``construction`` and ``separation`` are about Section 3.3 and
-Appendix C; ``runs`` (online training), ``heat_maps`` and ``ensembles`` about Section 4 and
-Appendix F.
-
-Everything that needs arrays on a device is imported when an experiment runs, so that claims can be
-listed at once.
+``plans`` has the plans they look at. ``encodings`` are random ones, ``descents`` the two-scalar
+dynamics, ``states`` a grid of its states, ``long_descents`` late training, and ``matrices``
+gradients and descent with every entry free; ``networks``, ``trained_nets``, ``fractions``,
+``construction`` and ``separation`` are about Section 3.3 and Appendix C; ``runs`` (online
+training), ``mean_fields``, ``endings`` (what is read off the runs), ``switched_encodings``,
+``heat_maps`` and ``ensembles`` about Section 4 and Appendix F.
 """

@@ -3,28 +3,36 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.special import softmax
 
-from lemmata.old_claims import Bench, Cases, Experiment
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale, Several
+from lemmata.papers.selection import theory
 from lemmata.papers.selection.experiments.networks import Unseen
-from lemmata.papers.selection.theory import _networks as theory
+from lemmata.papers.selection.experiments.plans import AbstractOfPlan, AbstractPlanned, Plans, Size
+from lemmata.papers.selection.setting import (
+    Attention,
+    Plan,
+    Task,
+    attend_by_scale,
+    equation_8,
+    inner_products,
+    largest_off_subset,
+    near_orthogonal,
+    one_hot,
+    self_attention,
+    tight_encodings,
+)
+from lemmata.settings import Evidence
 from lemmata.tokens import Problem
-
-if TYPE_CHECKING:
-    from lemmata.papers.selection.setting import Plan, Task
-    from lemmata.papers.selection.setting._construction import Attention
-
-EPSILONS = (0.5, 0.1, 0.01)
 
 MOST_SUBSETS = 20_000
 """If there are more subsets, so many random ones are looked at."""
 
 CLOSE = 0.5
 """The proof of Theorem C.3 has |<e_i, e_y>| at most this."""
-
 
 MOST_NUMBERS = 4_000_000
 """Inner products that are kept."""
@@ -34,22 +42,24 @@ MOST_POSITIONS = 3_000
 
 
 @dataclass(frozen=True)
-class Encoded:
-    """Encodings, and the inner products <e_i, e_y> for many subsets.
+class Encoded(AbstractPlanned):
+    """Encodings, the inner products <e_i, e_y> for many subsets, and the plan's epsilon.
 
     Attributes:
-        task: T, q, d.
-        epsilons: the errors asked for.
+        plan: T, q, d and the error that is asked of attention.
         E: the encodings.
         y, g: subsets, and the inner products of all positions with their encodings.
     """
 
-    name: str
-    task: "Task"
-    epsilons: tuple[float, ...]
+    plan: Plan
     E: Float[np.ndarray, "d_e T"]
     y: Int[np.ndarray, "subsets q"]
     g: Float[np.ndarray, "subsets T"]
+
+    @property
+    def epsilon(self) -> float:
+        """The error that is asked of attention."""
+        return self.plan.epsilon
 
     @cached_property
     def coherence(self) -> float:
@@ -60,20 +70,16 @@ class Encoded:
     @cached_property
     def closest(self) -> float:
         """The largest |<e_i, e_y>| off the subset."""
-        from lemmata.papers.selection.setting._construction import largest_off_subset
-
         return largest_off_subset(self.g, self.y)
 
     @property
-    def asked(self) -> "list[Asked]":
-        """One row for each epsilon."""
-        return [Asked(f"{self.name}, ε = {epsilon:g}", self, epsilon) for epsilon in self.epsilons]
+    def scale(self) -> int:
+        """The alpha of Theorem C.3's proof."""
+        return theory.printed_scale(self.task.T, self.epsilon)
 
-    def attention(self, scale: float) -> "Attention":
-        """The weights of a scale."""
-        from lemmata.papers.selection.setting._construction import attend_by_scale
-
-        return attend_by_scale(self.g, self.y, scale)
+    def attention(self, scale: float | None = None) -> Attention:
+        """The weights of a scale, by default that of the proof."""
+        return attend_by_scale(self.g, self.y, float(self.scale) if scale is None else scale)
 
     def log_missed(self, scale: float) -> float:
         """The logarithm of the largest attention off a subset; -inf if there is nothing off it."""
@@ -87,74 +93,49 @@ class Encoded:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What the proof needs and these encodings lack."""
-        found = []
+        problems = []
         if self.closest > CLOSE:
             text = f"some |<e_i, e_y>| off the subset is {self.closest:.4f}, more than 1/2"
-            found.append(Problem("encodings_too_close", self.name, text))
+            problems.append(Problem("encodings_too_close", self.name, text))
         if self.closest >= 1:
             text = f"some |<e_i, e_y>| off the subset is {self.closest:.4f}: not below 1"
-            found.append(Problem("encodings_mislead", self.name, text))
+            problems.append(Problem("encodings_mislead", self.name, text))
         if self.task.q == self.task.T:
-            found.append(Problem("all_chosen", self.name, "every position is chosen"))
-        return tuple(found)
+            problems.append(Problem("all_chosen", self.name, "every position is chosen"))
+        return tuple(problems)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Encodings, and the error that is asked of attention."""
+class ThreeVectors(AbstractInstances):
+    """Three vectors with inner products of 1/4, for subsets of two, and several epsilons."""
 
-    name: str
-    encoded: Encoded
-    epsilon: float
+    epsilons: tuple[float, ...]
 
-    @property
-    def T(self) -> int:
-        """How many positions there are."""
-        return self.encoded.task.T
-
-    @property
-    def q(self) -> int:
-        """How many of them are chosen."""
-        return self.encoded.task.q
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        E = tight_encodings()
+        return [
+            Plan(f"three vectors, q=2 eps={eps:.2g}", Task(3, 2, 1), 1.0, eps, len(E), encodings=E)
+            for eps in self.epsilons
+        ]
 
     @property
-    def scale(self) -> int:
-        """The alpha of Theorem C.3's proof."""
-        return theory.printed_scale(self.T, self.epsilon)
-
-    def used(self, weak: bool) -> float:
-        """That alpha, or half of what one-hot encodings need: too little for negative controls."""
-        if weak:
-            return theory.least_scale(self.T, self.q, self.epsilon, 0.0) / 2
-        return float(self.scale)
-
-    def attention(self, weak: bool = False) -> "Attention":
-        """The weights with one or the other."""
-        return self.encoded.attention(self.used(weak))
+    def says(self) -> str:
+        return "three vectors with inner products of 1/4"
 
 
-def encode(
-    name: str,
-    task: "Task",
-    E: Float[np.ndarray, "d_e T"],
-    epsilons: Sequence[float] = EPSILONS,
-    seed: int = 0,
-) -> Encoded:
-    """Encodings with all subsets, or with many random ones."""
-    from lemmata.papers.selection.setting import inner_products
-
+def encode(plan: Plan, seed: int = 0) -> Encoded:
+    """A plan's encodings with all subsets, or with many random ones."""
+    task, E = plan.task, encodings_of(plan, seed)
     most = max(min(MOST_SUBSETS, MOST_NUMBERS // task.T), 1)
     if task.subset_count <= most:
         y = task.all_subsets()
     else:
         y = task.draw_subsets(most, np.random.default_rng(seed))
-    return Encoded(name, task, tuple(epsilons), E, y, inner_products(E, y))
+    return Encoded(plan, E, y, inner_products(E, y))
 
 
-def encodings_of(plan: "Plan", seed: int) -> Float[np.ndarray, "d_e T"]:
+def encodings_of(plan: Plan, seed: int) -> Float[np.ndarray, "d_e T"]:
     """A plan's own encodings, one-hot ones, or random ones."""
-    from lemmata.papers.selection.setting import near_orthogonal, one_hot
-
     if plan.encodings is not None:
         return plan.encodings
     if plan.d_e is None:
@@ -162,43 +143,41 @@ def encodings_of(plan: "Plan", seed: int) -> Float[np.ndarray, "d_e T"]:
     return near_orthogonal(plan.d_e, plan.task.T, plan.threshold, seed)
 
 
-def _planned(plan: "Plan", seed: int) -> Encoded | Unseen:
-    if plan.task.T > MOST_POSITIONS:
-        text = f"T = {plan.task.T} is more than {MOST_POSITIONS}: too large to look at"
-        return Unseen(plan.name, (Problem("too_large", plan.name, text),))
-    return encode(plan.name, plan.task, encodings_of(plan, seed), (plan.epsilon,), seed)
+def encode_all(plans: Sequence[Plan], seed: int) -> tuple[list[Encoded], tuple[Unseen, ...]]:
+    """The plans with their encodings, and those that are too long to look at."""
+    seen, unseen = [], []
+    for plan in plans:
+        if plan.task.T > MOST_POSITIONS:
+            text = f"T = {plan.task.T} is more than {MOST_POSITIONS}: too large to look at"
+            unseen.append(Unseen(plan, (Problem("too_large", plan.name, text),)))
+        else:
+            seen.append(encode(plan, seed))
+    return seen, tuple(unseen)
 
 
-RANDOM = ((30, 3, 5, 300), (100, 2, 4, 400))
-"""T, q, d and d_e of the default random encodings, with inner products up to 1/4."""
+def _encoded(
+    experiment: Experiment[Evidence[Encoded]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Encoded]:
+    """Attention by inner products of encodings, on all subsets or many random ones."""
+    seen, unseen = encode_all(plans, experiment.seed)
+    return Evidence(tuple(seen), skipped=unseen)
 
 
-def _encoded(bench: Bench) -> Cases[Encoded | Unseen]:
-    from lemmata.papers.selection.setting import Task, near_orthogonal, one_hot
-    from lemmata.papers.selection.setting._construction import tight_encodings
-
-    if bench.instances is not None:
-        return Cases(tuple(_planned(plan, bench.seed) for plan in bench.instances))
-    found = [
-        encode("one-hot, T=20 q=3 d=2", Task(20, 3, 2), one_hot(20)),
-        encode("three vectors, q=2", Task(3, 2, 1), tight_encodings()),
-    ]
-    for T, q, d, d_e in RANDOM:
-        name = f"T={T} q={q} d={d} d_e={d_e}"
-        found.append(encode(name, Task(T, q, d), near_orthogonal(d_e, T, 0.25, bench.seed)))
-    return Cases(tuple(found))
+def _mixed(*epsilons: float) -> Several:
+    """One-hot, random and hand-made encodings, with these errors asked for."""
+    sizes = (
+        Size(20, 3, 2),
+        Size(30, 3, 5, 300, threshold=0.25),
+        Size(100, 2, 4, 400, threshold=0.25),
+    )
+    return Several((Plans(sizes, epsilons=epsilons), ThreeVectors(epsilons)))
 
 
-ENCODED: Experiment[Cases[Encoded | Unseen]] = Experiment(
-    "encoded-subsets",
-    "one-hot encodings with T=20, q=3; random ones with T=30, q=3, d_e=300 and T=100, q=2, "
-    "d_e=400; three vectors with inner products of 1/4; all subsets; epsilon 0.5, 0.1, 0.01",
-    _encoded,
-)
+ENCODED: Experiment[Evidence[Encoded]] = Experiment(_mixed(0.5, 0.1, 0.01), _encoded)
 
 
 @dataclass(frozen=True)
-class Literal8:
+class Literal8(AbstractOfPlan):
     """The model of Eq. (8) on some inputs, next to what Theorem C.3 says of it.
 
     Attributes:
@@ -209,7 +188,7 @@ class Literal8:
     """
 
     name: str
-    task: "Task"
+    plan: Plan
     d_e: int
     scale: float
     inputs: Float[np.ndarray, "inputs width T"]
@@ -219,47 +198,41 @@ class Literal8:
     problems: tuple[Problem, ...] = ()
 
 
-def _literal(name: str, found: Encoded, scale: float, seed: int) -> Literal8:
-    from scipy.special import softmax
+FEW_INPUTS = 6
 
-    from lemmata.papers.selection.setting._construction import equation_8, self_attention
 
+def _literal(case: Encoded, scale: float, seed: int) -> Literal8:
     draw = np.random.default_rng([seed, 8])
-    chosen = draw.choice(len(found.y), min(6, len(found.y)), replace=False)
-    X = found.task.draw_tokens(len(chosen), draw)
-    d_e = len(found.E)
-    model = self_attention(found.task.d, d_e, scale)
-    inputs = [equation_8(x, found.E, y) for x, y in zip(X, found.y[chosen], strict=True)]
-    logits = scale * found.g[chosen]
+    chosen = draw.choice(len(case.y), min(FEW_INPUTS, len(case.y)), replace=False)
+    X = case.task.draw_tokens(len(chosen), draw)
+    d_e = len(case.E)
+    model = self_attention(case.task.d, d_e, scale)
+    inputs = [equation_8(x, case.E, y) for x, y in zip(X, case.y[chosen], strict=True)]
     return Literal8(
-        name=name,
-        task=found.task,
+        name=f"{case.name}, α = {scale:g}",
+        plan=case.plan,
         d_e=d_e,
         scale=scale,
         inputs=np.stack(inputs),
-        weights=np.stack([model.weights(one) for one in inputs]),
-        outputs=np.stack([model(one) for one in inputs]),
-        softmax=softmax(logits, axis=1),
+        weights=np.stack([model.weights(given) for given in inputs]),
+        outputs=np.stack([model(given) for given in inputs]),
+        softmax=softmax(scale * case.g[chosen], axis=1),
     )
 
 
-def _literal_models(bench: Bench) -> Cases[Literal8 | Unseen]:
-    from lemmata.papers.selection.setting import Task, one_hot
+def _literal_models(
+    experiment: Experiment[Evidence[Literal8]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Literal8]:
+    """A few random inputs, written out as Eq. (8) has them, with alpha 1 and that of the proof."""
+    seen, unseen = encode_all(plans, experiment.seed)
+    models = [
+        _literal(case, scale, experiment.seed)
+        for case in seen
+        for scale in (1.0, float(case.scale))
+    ]
+    return Evidence(tuple(models), skipped=unseen)
 
-    cases = list(bench.evidence(ENCODED))
-    if bench.instances is None:
-        cases.append(encode("one-hot, T=6 q=2 d=6", Task(6, 2, 6), one_hot(6)))
-    models: list[Literal8 | Unseen] = [case for case in cases if isinstance(case, Unseen)]
-    for case in cases:
-        if isinstance(case, Encoded):
-            for scale in (1.0, float(case.asked[0].scale)):
-                models.append(_literal(f"{case.name}, α = {scale:g}", case, scale, bench.seed))
-    return Cases(tuple(models))
 
-
-LITERAL: Experiment[Cases[Literal8 | Unseen]] = Experiment(
-    "equation-8",
-    "the encodings of Theorem C.3's check, and one-hot ones with d = T = 6; six random inputs "
-    "each, written out as Eq. (8) has them, with alpha 1 and that of the proof for epsilon 0.5",
-    _literal_models,
+LITERAL: Experiment[Evidence[Literal8]] = Experiment(
+    Several((_mixed(0.5), Plans((Size(6, 2, 6),), epsilons=(0.5,)))), _literal_models
 )

@@ -1,84 +1,124 @@
-"""Experiments on encodings and trained weights that need no training of their own.
+"""Experiments on encodings alone.
 
-What rejection accepts, which subsets an encoding outside rivals, the two places of the expectation
-over encodings, and what fixed encodings have taught the weights.
+What rejection accepts, which subsets an encoding outside rivals, and the two places of the
+expectation over encodings.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
+from scipy.special import softmax
 
-from lemmata.old_claims import Bench, Cases, Experiment
-from lemmata.papers.selection.experiments import runs
-from lemmata.papers.selection.experiments.runs import Pair
+from lemmata.claims import Bench, Experiment
+from lemmata.papers.selection.experiments.networks import SECTION_4 as PAPER_SIZE
+from lemmata.papers.selection.experiments.plans import (
+    AbstractOfPlan,
+    Plans,
+    Size,
+    numbers_alone,
+)
+from lemmata.papers.selection.experiments.runs import (
+    PAPER,
+)
+from lemmata.papers.selection.setting import (
+    Family,
+    Isometry,
+    Plan,
+    Weights,
+    inner_products,
+    measure_isometry,
+    near_orthogonal,
+    near_orthogonal_family,
+    population,
+)
+from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
-if TYPE_CHECKING:
-    from lemmata.papers.selection.setting import Isometry, TrainingRun
-
-THRESHOLDS = (0.2, 0.3)
-"""Of the rejection, at the paper's T and d_e; below 0.2 it would need thousands of draws."""
+SUBSETS = 2_000
+"""From which the climb to a large delta starts."""
 
 
 @dataclass(frozen=True)
-class Accepted:
+class Accepted(AbstractOfPlan):
     """Encodings that rejection accepted, measured as Definition A.1 asks."""
 
     name: str
+    plan: Plan
     seed: int
-    threshold: float
-    measured: "Isometry"
+    measured: Isometry
     problems: Sequence[Problem] = ()
 
 
-def _accepted(bench: Bench) -> Cases[Accepted]:
-    from lemmata.papers.selection.setting import measure_isometry, near_orthogonal
+def _accepted(
+    experiment: Experiment[Evidence[Accepted]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Accepted]:
+    """The delta of encodings that rejection accepts, from below."""
+    cases, seed = [], experiment.seed
+    for plan in plans:
+        assert plan.d_e is not None
+        E = near_orthogonal(plan.d_e, plan.task.T, plan.threshold, seed)
+        measured = measure_isometry(E, plan.task.q, subsets=SUBSETS, seed=seed)
+        name = f"T = {plan.task.T}, d_e = {plan.d_e}, threshold {plan.threshold:g}"
+        cases.append(Accepted(name, plan, seed, measured))
+    return Evidence(tuple(cases))
 
-    if bench.instances is not None:
-        return Cases(())
-    size = runs.PAPER
-    found = []
-    for threshold in THRESHOLDS:
-        E = near_orthogonal(size.d_e, size.T, threshold, bench.seed)
-        measured = measure_isometry(E, size.q, subsets=2_000, seed=bench.seed)
-        name = f"T = {size.T}, d_e = {size.d_e}, threshold {threshold:g}"
-        found.append(Accepted(name, bench.seed, threshold, measured))
-    return Cases(tuple(found))
 
-
-ACCEPTED: Experiment[Cases[Accepted]] = Experiment(
-    "accepted-encodings",
-    "encodings at T = 200, d_e = 170 that rejection with threshold 0.2 or 0.3 accepts, with q = 3",
+ACCEPTED: Experiment[Evidence[Accepted]] = Experiment(
+    Plans(tuple(PAPER_SIZE._replace(threshold=threshold) for threshold in (0.2, 0.3))),
     _accepted,
+    own=True,
+)
+"""Below a threshold of 0.2 rejection would need thousands of draws."""
+
+LONGER: Experiment[Evidence[Plan]] = Experiment(
+    Plans(tuple(PAPER_SIZE._replace(T=T) for T in PAPER.lengths)), numbers_alone, own=True
+)
+"""The lengths at which the paper tests, in the dimension in which it trains."""
+
+THREE_SIGNS: Experiment[Evidence[Plan]] = Experiment(
+    Plans((Size(3, 1, 1, 6, threshold=1 / 3),)), numbers_alone, own=True
 )
 
 RIVAL_MEMBERS, RIVAL_SUBSETS = 20, 500
 
 
 @dataclass(frozen=True)
-class Rivals:
+class Rivals(AbstractOfPlan):
     """How often some encoding outside a subset has <e_i, e_y> >= 1.
 
     Attributes:
-        q, d: the task.
+        plan: the task and the threshold.
         looked: pairs of an encoding and a subset that were looked at.
         found: of which have a rival.
         first: one of them.
         inner: its <e_i, e_y> for the positions outside.
     """
 
-    name: str
-    q: int
-    d: int
+    plan: Plan
     looked: int
     found: int
     first: dict[str, Any] | None
     inner: Float[np.ndarray, "others"] | None
     problems: Sequence[Problem] = ()
+
+    @property
+    def name(self) -> str:
+        """The size of the subsets."""
+        return f"q = {self.q}"
+
+    @property
+    def q(self) -> int:
+        """The size of the subsets."""
+        return self.task.q
+
+    @property
+    def d(self) -> int:
+        """The dimension of a token."""
+        return self.task.d
 
     @property
     def share(self) -> float:
@@ -105,43 +145,42 @@ class Rivals:
         return self.share * 0.5 * self.d * (1 + 1 / self.q)
 
 
-def _rivals(bench: Bench) -> Cases[Rivals]:
-    from lemmata.papers.selection.setting import Task, inner_products, near_orthogonal_family
-
-    if bench.instances is not None:
-        return Cases(())
-    size = runs.PAPER
-    E = near_orthogonal_family(RIVAL_MEMBERS, size.d_e, size.T, size.threshold, bench.seed)
-    found = []
-    for q in (size.q, *size.subset_sizes):
-        draw, task = np.random.default_rng(bench.seed), Task(size.T, q, size.d)
-        count, first, inner = 0, None, None
-        for member, encodings in enumerate(E):
-            y = task.draw_subsets(RIVAL_SUBSETS, draw)
-            g = inner_products(encodings, y)
-            np.put_along_axis(g, y, -np.inf, axis=1)
-            rivals = np.flatnonzero(g.max(axis=1) >= 1)
-            count += len(rivals)
-            if first is None and len(rivals):
-                row = int(rivals[0])
-                inner = g[row][np.isfinite(g[row])]
-                first = {
-                    "encodings": f"near_orthogonal_family({RIVAL_MEMBERS}, {size.d_e}, {size.T}, "
-                    f"{size.threshold:g}, {bench.seed})[{member}]",
-                    "y": y[row].tolist(),
-                    "i": int(g[row].argmax()),
-                    "<e_i, e_y>": float(g[row].max()),
-                }
-        looked = RIVAL_MEMBERS * RIVAL_SUBSETS
-        found.append(Rivals(f"q = {q}", q, size.d, looked, count, first, inner))
-    return Cases(tuple(found))
+def _rivals(
+    experiment: Experiment[Evidence[Rivals]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Rivals]:
+    """How often an encoding outside a random subset looks as chosen as those inside."""
+    first, seed = plans[0], experiment.seed
+    assert first.d_e is not None
+    E = near_orthogonal_family(RIVAL_MEMBERS, first.d_e, first.task.T, first.threshold, seed)
+    return Evidence(tuple(_count_rivals(plan, E, seed) for plan in plans))
 
 
-RIVALS: Experiment[Cases[Rivals]] = Experiment(
-    "rivals",
-    "20 encodings with T = 200, d_e = 170, threshold 0.3, and 500 subsets of each of the sizes 3, "
-    "5, 6, 7, 8",
+def _count_rivals(plan: Plan, E: Float[np.ndarray, "members d_e T"], seed: int) -> Rivals:
+    draw = np.random.default_rng(seed)
+    count, first, inner = 0, None, None
+    for member, encodings in enumerate(E):
+        y = plan.task.draw_subsets(RIVAL_SUBSETS, draw)
+        g = inner_products(encodings, y)
+        np.put_along_axis(g, y, -np.inf, axis=1)
+        rivals = np.flatnonzero(g.max(axis=1) >= 1)
+        count += len(rivals)
+        if first is None and len(rivals):
+            row = int(rivals[0])
+            inner = g[row][np.isfinite(g[row])]
+            first = {
+                "encodings": f"near_orthogonal_family({RIVAL_MEMBERS}, {plan.d_e}, "
+                f"{plan.task.T}, {plan.threshold:g}, {seed})[{member}]",
+                "y": y[row].tolist(),
+                "i": int(g[row].argmax()),
+                "<e_i, e_y>": float(g[row].max()),
+            }
+    return Rivals(plan, len(E) * RIVAL_SUBSETS, count, first, inner)
+
+
+RIVALS: Experiment[Evidence[Rivals]] = Experiment(
+    Plans(tuple(PAPER_SIZE._replace(q=q) for q in (PAPER.q, *PAPER.subset_sizes))),
     _rivals,
+    own=True,
 )
 
 
@@ -159,26 +198,18 @@ class JensenPoint:
     problems: Sequence[Problem] = ()
 
 
-def _jensen(bench: Bench) -> Cases[JensenPoint]:
-    import jax.numpy as jnp
-
-    from lemmata.papers.selection.setting import (
-        Family,
-        Task,
-        Weights,
-        inner_products,
-        near_orthogonal_family,
-        population,
-    )
-
-    if bench.instances is not None:
-        return Cases(())
-    task, d_e = Task(9, 2, 3), 16
-    E = near_orthogonal_family(12, d_e, task.T, 0.5, bench.seed)
+def _jensen(
+    experiment: Experiment[Evidence[JensenPoint]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[JensenPoint]:
+    """The exact losses over random encodings and all subsets, at four pairs of alpha and C."""
+    (plan,) = plans
+    task, d_e = plan.task, plan.d_e
+    assert d_e is not None
+    E = near_orthogonal_family(12, d_e, task.T, plan.threshold, experiment.seed)
     y = task.all_subsets()
     family = Family.of(E, y)
     g = np.stack([inner_products(member, y) for member in E])
-    found = []
+    points = []
     for alpha, C in ((0.3, 0.5), (1.0, 2.0), (1.6, 4.0), (1.2, 8.0)):
         V = jnp.concatenate([alpha * jnp.eye(task.d), jnp.zeros((task.d, d_e))], axis=1)
         on_positions = jnp.concatenate([jnp.zeros(task.d), jnp.ones(d_e)])
@@ -187,116 +218,12 @@ def _jensen(bench: Bench) -> Cases[JensenPoint]:
             float(population(family, weights, jnp.zeros(task.d), average).loss)
             for average in ("inside", "outside")
         )
-        S = np.exp(C * (g - 1))
-        S /= S.sum(axis=2, keepdims=True)
+        S = softmax(C * g, axis=2)
         between = 0.5 * task.d * alpha**2 * float(S.var(axis=0).sum(axis=1).mean())
-        found.append(JensenPoint(f"alpha = {alpha:g}, C = {C:g}", inside, outside, between))
-    return Cases(tuple(found))
+        points.append(JensenPoint(f"alpha = {alpha:g}, C = {C:g}", inside, outside, between))
+    return Evidence(tuple(points))
 
 
-JENSEN: Experiment[Cases[JensenPoint]] = Experiment(
-    "two-expectations",
-    "12 random encodings with T = 9, q = 2, d = 3, d_e = 16, threshold 0.5, all subsets: the exact "
-    "losses at four pairs of alpha and C",
-    _jensen,
-)
-
-FRESH = 20
-"""Fresh encodings under which trained weights are looked at again."""
-
-SUBSETS = 10_000
-"""Subsets at which they are looked at, under their own encodings."""
-
-
-@dataclass(frozen=True)
-class Switched:
-    """Weights of one seed under other encodings than those they were trained with.
-
-    Attributes:
-        own: the loss of weights trained on fixed encodings, under these.
-        fresh: their loss under fresh encodings of the same kind.
-        stochastic: the loss under fresh encodings of weights trained that way.
-        longer: the loss of fixed encodings at each tested length, with its standard error.
-        trained: that on subsets of the positions that were trained.
-        untrained: that on all other subsets.
-        zero_loss: that of the zero predictor.
-    """
-
-    name: str
-    own: float
-    fresh: float
-    stochastic: float
-    longer: dict[int, tuple[float, float]]
-    trained: dict[int, float]
-    untrained: dict[int, float]
-    zero_loss: float
-    problems: Sequence[Problem] = ()
-
-
-def _switched(bench: Bench) -> Cases[Switched]:
-    pairs = bench.evidence(runs.SGD)
-    return Cases(tuple(_switch(pair, bench.seed) for pair in pairs))
-
-
-def _switch(pair: Pair, seed: int) -> Switched:
-    from lemmata.papers.selection.setting import near_orthogonal_family
-
-    how = pair.fixed.how
-    T = how.task.T
-    E = np.asarray(how.dynamics().E, dtype=float)
-    others = near_orthogonal_family(FRESH, how.d_e, T, how.threshold, seed + 1)
-    few = SUBSETS // FRESH
-    fresh, stochastic = (
-        float(_token_free(run, others, few, seed)[1].mean())
-        for run in (pair.fixed, pair.stochastic)
-    )
-    longer, trained, untrained = {}, {}, {}
-    for length in (T for T, q in how.tests if q == how.task.q):
-        y, losses = _token_free(pair.fixed, E[:, :, :length], SUBSETS, seed)
-        inside = (y < T).all(axis=1)
-        longer[length] = float(losses.mean()), float(losses.std() / np.sqrt(SUBSETS))
-        trained[length] = float(losses[0, inside].mean())
-        untrained[length] = float(losses[0, ~inside].mean())
-    own = float(_token_free(pair.fixed, E[:, :, :T], SUBSETS, seed)[1].mean())
-    return Switched(
-        pair.name,
-        own,
-        fresh,
-        stochastic,
-        longer,
-        trained,
-        untrained,
-        how.task.zero_loss,
-        pair.problems,
-    )
-
-
-def _token_free(
-    run: "TrainingRun", E: Float[np.ndarray, "members d_e T"], count: int, seed: int
-) -> tuple[Int[np.ndarray, "subsets q"], Float[np.ndarray, "members subsets"]]:
-    """Subsets, and the loss of each averaged over tokens, at the end of a run."""
-    import jax.numpy as jnp
-
-    from lemmata.papers.selection.setting import Task
-
-    task = Task(E.shape[2], run.how.task.q, run.how.task.d)
-    y = task.draw_subsets(count, np.random.default_rng(seed))
-    return y, np.asarray(_compiled()(run.weights, jnp.asarray(y), jnp.asarray(E)))
-
-
-@cache
-def _compiled() -> Callable[..., Any]:
-    """The losses of subsets under several encodings, compiled once for each shape."""
-    import jax
-
-    from lemmata.papers.selection.setting import token_free_losses
-
-    return jax.jit(jax.vmap(token_free_losses, in_axes=(None, None, 0)))
-
-
-SWITCHED: Experiment[Cases[Switched]] = Experiment(
-    "switched-encodings",
-    "the weights of online SGD at the end: 10,000 subsets under their own encodings, at other "
-    "lengths, and under 20 fresh encodings",
-    _switched,
+JENSEN: Experiment[Evidence[JensenPoint]] = Experiment(
+    Plans((Size(9, 2, 3, 16, threshold=0.5),)), _jensen, own=True
 )

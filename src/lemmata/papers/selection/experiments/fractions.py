@@ -1,32 +1,26 @@
 """The experiments of Appendix C that are done in whole numbers and fractions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Int
 
-from lemmata.old_claims import Bench, Cases, Experiment
-from lemmata.papers.selection.experiments.networks import (
-    Unseen,
-    looked_at,
-    task_problems,
-    tasks_of,
-)
+from lemmata.claims import Bench, Experiment
+from lemmata.papers.selection.experiments.networks import TASKS, looked_at, task_problems
+from lemmata.papers.selection.experiments.plans import AbstractOfPlan
+from lemmata.papers.selection.setting import EVERY_SUBSET, BlindPair, Plan, Task, blind_pair
+from lemmata.settings import Evidence
 from lemmata.tokens import Problem
-
-if TYPE_CHECKING:
-    from lemmata.papers.selection.setting import Task
-    from lemmata.papers.selection.setting._worst_case import BlindPair
 
 
 @dataclass(frozen=True)
-class KernelVector:
+class KernelVector(AbstractOfPlan):
     """Whole tokens v, and E_y ||STS_q(v, y)||^2 by going through all subsets, in fractions."""
 
     name: str
-    task: "Task"
+    plan: Plan
     tokens: Int[np.ndarray, "T d"]
     cost: Fraction
     problems: tuple[Problem, ...]
@@ -42,16 +36,17 @@ class KernelVector:
         return int((self.tokens.sum(axis=0) ** 2).sum())
 
 
-def _kernel_vectors(bench: Bench) -> Cases[KernelVector]:
-    from lemmata.papers.selection.setting._networks import EVERY_SUBSET
-
-    draw = np.random.default_rng([bench.seed, 3])
-    found = []
-    for name, task in tasks_of(bench):
-        problems = task_problems(name, task)
+def _kernel_vectors(
+    experiment: Experiment[Evidence[KernelVector]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[KernelVector]:
+    """Whole-number tokens, and all subsets, in fractions."""
+    draw = np.random.default_rng([experiment.seed, 3])
+    vectors = []
+    for plan in plans:
+        task, problems = plan.task, task_problems(plan)
         if task.subset_count > EVERY_SUBSET:
             text = f"{task.subset_count} subsets are too many to go through"
-            problems = (*problems, Problem("too_large", name, text))
+            problems = (*problems, Problem("too_large", plan.name, text))
         for kind in ("any", "zero sum"):
             v = draw.integers(-3, 4, (task.T, task.d))
             v[-1] = 1 - v[:-1].sum(axis=0) + draw.integers(1, 3)
@@ -59,29 +54,26 @@ def _kernel_vectors(bench: Bench) -> Cases[KernelVector]:
                 v[-1] -= v.sum(axis=0)
             skip = "too_large" in {problem.code for problem in problems}
             cost = Fraction(0) if skip else _subset_cost(task, v)
-            found.append(KernelVector(f"{name}, {kind}", task, v, cost, problems))
-    return Cases(tuple(found))
+            vectors.append(KernelVector(f"{plan.name}, {kind}", plan, v, cost, problems))
+    return Evidence(tuple(vectors))
 
 
-def _subset_cost(task: "Task", v: Int[np.ndarray, "T d"]) -> Fraction:
+def _subset_cost(task: Task, v: Int[np.ndarray, "T d"]) -> Fraction:
     y = task.all_subsets()
     total = int((v[y].sum(axis=1) ** 2).sum())
     return Fraction(total, len(y) * task.q**2)
 
 
-KERNEL_VECTORS: Experiment[Cases[KernelVector]] = Experiment(
-    "kernel-vectors",
-    "whole-number tokens for six tasks up to T=20, q=3, d=5, and all subsets, in fractions",
-    _kernel_vectors,
-)
+KERNEL_VECTORS: Experiment[Evidence[KernelVector]] = Experiment(TASKS, _kernel_vectors)
 
 
 @dataclass(frozen=True)
-class Blind:
+class Blind(AbstractOfPlan):
     """A pair of inputs that a first layer cannot tell apart."""
 
     name: str
-    pair: "BlindPair"
+    plan: Plan
+    pair: BlindPair
     problems: tuple[Problem, ...]
 
     @property
@@ -90,23 +82,20 @@ class Blind:
         return self.pair.task.q
 
 
-def _blind(bench: Bench) -> Cases[Blind | Unseen]:
-    from lemmata.papers.selection.setting._worst_case import blind_pair
-
-    draw = np.random.default_rng([bench.seed, 2])
-    seen, unseen = looked_at(bench)
-    found = []
-    for name, task in seen:
+def _blind(
+    experiment: Experiment[Evidence[Blind]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Blind]:
+    """Whole-number first layers of up to (T-q+1)d-1 neurons, and Theorem C.2's pair of inputs."""
+    draw = np.random.default_rng([experiment.seed, 2])
+    seen, unseen = looked_at(plans)
+    pairs = []
+    for plan in seen:
+        task = plan.task
         widest = (task.T - task.q + 1) * task.d - 1
         for width in sorted({1, -(-widest // 2), widest} - {0}):
-            pair = blind_pair(task, width, draw)
-            found.append(Blind(f"{name}, width {width}", pair, task_problems(name, task)))
-    return Cases((*found, *unseen))
+            name = f"{plan.name}, width {width}"
+            pairs.append(Blind(name, plan, blind_pair(task, width, draw), task_problems(plan)))
+    return Evidence(tuple(pairs), skipped=unseen)
 
 
-BLIND: Experiment[Cases[Blind | Unseen]] = Experiment(
-    "blind-pairs",
-    "six tasks up to T=20, q=3, d=5; whole-number first layers of up to (T-q+1)d-1 neurons, and "
-    "the pair of inputs of Theorem C.2's proof, in fractions",
-    _blind,
-)
+BLIND: Experiment[Evidence[Blind]] = Experiment(TASKS, _blind)

@@ -1,62 +1,120 @@
 """The heat maps of Figures 3 and 8: the small transformer, its weights at several steps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.old_claims import Bench, Cases, Experiment
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
+from lemmata.papers.selection.experiments.plans import AbstractPlanned
 from lemmata.papers.selection.experiments.runs import divergence
+from lemmata.papers.selection.setting import (
+    OnlineChoices,
+    Plan,
+    Task,
+    Training,
+    largest_epsilon,
+    run_all,
+)
+from lemmata.settings import Evidence
 from lemmata.tokens import Problem
-
-if TYPE_CHECKING:
-    from lemmata.papers.selection.setting import Training
-
-
-@dataclass(frozen=True)
-class HeatSizes:
-    """The small transformer of Figures 3 and 8.
-
-    Attributes:
-        T, q, d, d_e: the task; the paper does not say q.
-        threshold, samples: as above.
-        rate, later_rate: the step size, and that of the second half; the paper has no numbers.
-        moments: the steps at which weights are looked at; the last one ends training.
-    """
-
-    T: int
-    q: int
-    d: int
-    d_e: int
-    threshold: float
-    samples: int
-    rate: float
-    later_rate: float
-    moments: tuple[int, ...]
-
-
-QUICK_HEAT = HeatSizes(10, 3, 20, 20, 0.5, 256, 0.3, 0.1, (0, 100, 500, 2_000))
-PAPER_HEAT = HeatSizes(10, 3, 20, 20, 0.5, 256, 0.3, 0.1, (0, 100, 500, 50_000))
 
 QUERIES: tuple[Literal["zero", "fixed", "random"], ...] = ("zero", "fixed", "random")
 """What may stand for x_query, of which the paper says nothing."""
 
 
 @dataclass(frozen=True)
-class HeatMap:
+class HeatPlans(AbstractInstances):
+    """The small transformer of Figures 3 and 8, once for each x_query.
+
+    Attributes:
+        T, q, d, d_e: the task; the paper does not say q.
+        threshold, samples: of the rejection, and in a batch.
+        rate, later_rate: the step size, and that of the second half; the paper has no numbers.
+    """
+
+    T: int = 10
+    q: int = 3
+    d: int = 20
+    d_e: int = 20
+    threshold: float = 0.5
+    samples: int = 256
+    rate: float = 0.3
+    later_rate: float = 0.1
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        task = Task(self.T, self.q, self.d)
+        return [
+            Plan(
+                query,
+                task,
+                self.rate,
+                largest_epsilon(task) / 2,
+                self.d_e,
+                self.threshold,
+                training=OnlineChoices(
+                    rate=self.rate,
+                    later_rate=self.later_rate,
+                    samples=self.samples,
+                    initial=self.d_e**-0.5,
+                    x_query=query,
+                    seed=seed,
+                ),
+            )
+            for query in QUERIES
+        ]
+
+    @property
+    def says(self) -> str:
+        return (
+            f"T = {self.T}, q = {self.q}, d = {self.d}, d_e = {self.d_e}, n = {self.samples}, "
+            f"threshold {self.threshold:g}, with x_query {', '.join(QUERIES)}"
+        )
+
+
+@dataclass(frozen=True)
+class HeatTraining:
+    """How long, and when weights are looked at.
+
+    Attributes:
+        moments: the steps before the last one at which weights are looked at.
+        steps: the last one; None for that of the scale.
+        quick_steps, paper_steps: those of the scales.
+    """
+
+    moments: tuple[int, ...] = (0, 100, 500)
+    steps: int | None = None
+    quick_steps: int = 2_000
+    paper_steps: int = 50_000
+
+    def last(self, scale: Scale) -> int:
+        """The last step."""
+        usual = self.paper_steps if scale == "paper" else self.quick_steps
+        return usual if self.steps is None else self.steps
+
+    @property
+    def says(self) -> str:
+        """In words."""
+        steps = f"{self.quick_steps:,} steps (at paper scale {self.paper_steps:,})"
+        steps = steps if self.steps is None else f"{self.steps:,} steps"
+        return f"online SGD from Gaussian weights of variance 1/d_e, {steps}"
+
+
+@dataclass(frozen=True)
+class HeatMap(AbstractPlanned):
     """W and V at several steps of one run.
 
     Attributes:
-        name: what x_query is.
+        plan: named after what x_query is.
         how: the longest run.
         steps: the moments.
         V, W: the weights at each.
     """
 
-    name: str
-    how: "Training"
+    plan: Plan
+    how: Training
     steps: tuple[int, ...]
     V: Float[np.ndarray, "moments d width"]
     W: Float[np.ndarray, "moments width width"]
@@ -81,7 +139,7 @@ class HeatMap:
     def blocks(self) -> dict[str, Float[np.ndarray, "moments"]]:
         """The root mean square of every block that should vanish, at each moment."""
         d, d_e = self.d, self.how.d_e
-        found = {
+        blocks = {
             "W token-token": self.W[:, :d, :d],
             "W token-position": self.W[:, :d, d:],
             "W position-token": self.W[:, d:, :d],
@@ -90,51 +148,53 @@ class HeatMap:
             "V token, off alpha I": self.V[:, :, :d] - self.alpha[:, None, None] * np.eye(d)[None],
             "V position": self.V[:, :, d:],
         }
-        return {name: np.sqrt((block**2).mean(axis=(1, 2))) for name, block in found.items()}
+        return {name: np.sqrt((block**2).mean(axis=(1, 2))) for name, block in blocks.items()}
 
 
-def _heat_maps(bench: Bench) -> Cases[HeatMap]:
-    """A run of its own for each moment: the same seed gives the same bits."""
-    from dataclasses import replace
-
-    from lemmata.papers.selection.setting import Task, Training, run_all
-
-    if bench.instances is not None:
-        return Cases(())
-    size = PAPER_HEAT if bench.paper_scale else QUICK_HEAT
-    last = size.moments[-1]
-    longest = Training(
-        Task(size.T, size.q, size.d),
-        size.d_e,
-        threshold=size.threshold,
-        samples=size.samples,
-        rate=size.rate,
-        later_rate=size.later_rate,
-        change=last // 2,
-        initial=size.d_e**-0.5,
-        steps=last,
-        seed=bench.seed,
-    )
-    plan = [
-        (replace(longest, x_query=query, steps=moment), moment)
-        for query in QUERIES
-        for moment in (size.moments if query == "random" else (0, last))
-    ]
-    progress = bench.track("heat maps", sum(moment for _, moment in plan))
-    runs = run_all([how for how, _ in plan], store=bench.store, progress=progress)
-    found = []
-    for query in QUERIES:
-        own = [run for run in runs if run.how.x_query == query]
+def _heat_maps(
+    experiment: Experiment[Evidence[HeatMap]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[HeatMap]:
+    """W and V at several moments, each of a run of its own: the same seed gives the same bits."""
+    last = experiment.training.last(experiment.scale)
+    early = [moment for moment in experiment.training.moments if moment < last]
+    wanted = {
+        plan.name: [
+            replace(_training(plan, last), steps=moment)
+            for moment in ((*early, last) if plan.name == "random" else (0, last))
+        ]
+        for plan in plans
+    }
+    every = [training for trainings in wanted.values() for training in trainings]
+    progress = bench.track("heat maps", sum(training.steps for training in every))
+    done = iter(run_all(every, store=bench.store, progress=progress))
+    maps = []
+    for plan in plans:
+        own = [next(done) for _ in wanted[plan.name]]
         V, W = (np.stack([np.asarray(run.weights[i]) for run in own]) for i in (0, 1))
         steps = tuple(run.how.steps for run in own)
-        found.append(HeatMap(query, own[-1].how, steps, V, W, divergence(query, own[-1])))
-    return Cases(tuple(found))
+        maps.append(HeatMap(plan, own[-1].how, steps, V, W, divergence(plan.name, own[-1])))
+    return Evidence(tuple(maps))
 
 
-HEAT_MAPS: Experiment[Cases[HeatMap]] = Experiment(
-    "heat-maps",
-    "SGD from Gaussian weights of variance 1/d_e with T = 10, q = 3, d = d_e = 20, n = 256, "
-    "threshold 0.5, step size 0.3 and then 0.1: 2,000 steps (at paper scale 50,000), with "
-    "x_query zero, fixed, and fresh for every sample",
-    _heat_maps,
+def _training(plan: Plan, last: int) -> Training:
+    """The longest run: the step size changes at half time."""
+    choices = plan.training
+    assert plan.d_e is not None
+    return Training(
+        plan.task,
+        plan.d_e,
+        threshold=plan.threshold,
+        samples=choices.samples,
+        rate=plan.rate,
+        later_rate=choices.later_rate,
+        change=last // 2,
+        initial=choices.initial,
+        x_query=choices.x_query,
+        steps=last,
+        seed=choices.seed,
+    )
+
+
+HEAT_MAPS: Experiment[Evidence[HeatMap]] = Experiment(
+    HeatPlans(), _heat_maps, HeatTraining(), own=True
 )

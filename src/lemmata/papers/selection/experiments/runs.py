@@ -1,22 +1,25 @@
-"""The experiments of Section 4 and Appendix F: online training, and what its figures rest on.
-
-Everything that needs arrays on a device is imported when an experiment runs. On a user's plans
-these experiments give nothing: what a figure reports is about its own runs.
-"""
+"""The experiments of Section 4 and Appendix F: online training, and what its figures rest on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.old_claims import Bench, Cases, Experiment
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
+from lemmata.papers.selection.experiments.plans import AbstractPlanned
+from lemmata.papers.selection.setting import (
+    OnlineChoices,
+    Plan,
+    Task,
+    Training,
+    TrainingRun,
+    largest_epsilon,
+    run_all,
+)
+from lemmata.settings import Evidence
 from lemmata.tokens import Problem
-
-if TYPE_CHECKING:
-    from lemmata.papers.selection.setting import Training, TrainingRun
-    from lemmata.papers.selection.setting._mean_field import MeanField
 
 Arm = Literal["stochastic", "fixed"]
 Series = Float[np.ndarray, "records"]
@@ -57,6 +60,14 @@ class Sizes:
         longer = ((T, self.q) for T in self.lengths)
         return (*longer, *((self.T, q) for q in self.subset_sizes))
 
+    @property
+    def says(self) -> str:
+        """In words."""
+        return (
+            f"T = {self.T}, q = {self.q}, d = {self.d}, d_e = {self.d_e}, n = {self.samples}, "
+            f"threshold {self.threshold:g}, {self.steps:,} steps, {self.seeds} seeds"
+        )
+
 
 QUICK = Sizes(40, 2, 3, 40, 0.6, 128, (50, 60, 70, 80), (3, 4, 5), 6_000, 100, 6_000, None, 3)
 """A small copy of the experiment. Its step size does not change: it ends too early for that."""
@@ -81,17 +92,85 @@ ADAM_RATE = 1e-3
 """The usual step size of Adam."""
 
 
-def sizes(bench: Bench) -> Sizes:
-    """Those of the bench's scale."""
-    return PAPER if bench.paper_scale else QUICK
+@dataclass(frozen=True)
+class OnlinePlans(AbstractInstances):
+    """The plan of Section 4, one a seed, at two scales."""
+
+    quick: Sizes = QUICK
+    paper: Sizes = PAPER
+
+    def at(self, scale: Scale) -> Sizes:
+        """The sizes of a scale."""
+        return self.paper if scale == "paper" else self.quick
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        size = self.at(scale)
+        task = Task(size.T, size.q, size.d)
+        return [
+            Plan(
+                f"seed {own}",
+                task,
+                rate=1.0,
+                epsilon=largest_epsilon(task) / 2,
+                d_e=size.d_e,
+                threshold=size.threshold,
+                training=OnlineChoices(
+                    rate=1.0,
+                    later_rate=size.later_rate,
+                    change=size.change,
+                    samples=size.samples,
+                    tests=size.tests,
+                    seed=own,
+                ),
+            )
+            for own in range(seed, seed + size.seeds)
+        ]
+
+    @property
+    def says(self) -> str:
+        if self.quick == self.paper:
+            return self.quick.says
+        return f"{self.quick.says}; at paper scale {self.paper.says}"
+
+
+@dataclass(frozen=True)
+class Online:
+    """How it is trained.
+
+    Attributes:
+        algorithm: SGD or Adam.
+        random_start: from Gaussian weights of variance 1/(d + d_e), or from zero.
+        steps, rate: in the place of those of the scale and the algorithm.
+    """
+
+    algorithm: Literal["sgd", "adam"] = "sgd"
+    random_start: bool = False
+    steps: int | None = None
+    rate: float | None = None
+
+    @property
+    def says(self) -> str:
+        """In words."""
+        start = "Gaussian weights of variance 1/(d + d_e)" if self.random_start else "zero"
+        rule = f"Adam, step size {ADAM_RATE:g}," if self.algorithm == "adam" else "SGD"
+        changes = [("steps", self.steps), ("step size", self.rate)]
+        own = "".join(f", {name} {value:g}" for name, value in changes if value is not None)
+        return f"online {rule} from {start}{own}, x_query = 0"
+
+    def of(self, size: Sizes, encodings: Arm, seed: int) -> Training:
+        """A run of these sizes."""
+        if self.steps is not None:
+            every = min(size.every, max(self.steps // 60, 1))
+            size = replace(size, steps=self.steps, every=every)
+        adam = self.algorithm == "adam"
+        found = training(size, encodings=encodings, adam=adam, spread=self.random_start)
+        return replace(found, seed=seed, rate=found.rate if self.rate is None else self.rate)
 
 
 def training(
     scale: Sizes, *, encodings: Arm = "stochastic", adam: bool = False, spread: bool = False
-) -> "Training":
+) -> Training:
     """A run of the paper, with x_query = 0, from zero or with a variance of 1/(d + d_e)."""
-    from lemmata.papers.selection.setting import Task, Training
-
     return Training(
         Task(scale.T, scale.q, scale.d),
         scale.d_e,
@@ -110,14 +189,14 @@ def training(
 
 
 @dataclass(frozen=True)
-class Pair:
+class Pair(AbstractPlanned):
     """The same training with fresh and with fixed encodings, from one seed."""
 
-    name: str
-    stochastic: "TrainingRun"
-    fixed: "TrainingRun"
+    plan: Plan
+    stochastic: TrainingRun
+    fixed: TrainingRun
 
-    def run(self, arm: Arm) -> "TrainingRun":
+    def run(self, arm: Arm) -> TrainingRun:
         """One of the two."""
         return self.stochastic if arm == "stochastic" else self.fixed
 
@@ -126,7 +205,7 @@ class Pair:
         return (*divergence(self.name, self.stochastic), *divergence(self.name, self.fixed))
 
 
-def divergence(name: str, run: "TrainingRun") -> Sequence[Problem]:
+def divergence(name: str, run: TrainingRun) -> Sequence[Problem]:
     """Whether training blew up."""
     if run.diverged is None:
         return ()
@@ -134,126 +213,41 @@ def divergence(name: str, run: "TrainingRun") -> Sequence[Problem]:
     return (Problem("diverged", f"{name}, {run.how.encodings} encodings", message),)
 
 
-def _pairs(bench: Bench, title: str, *, adam: bool, spread: bool) -> Cases[Pair]:
-    from dataclasses import replace
-
-    from lemmata.papers.selection.setting import run_all
-
-    if bench.instances is not None:
-        return Cases(())
-    scale = sizes(bench)
-    arms: tuple[Arm, Arm] = ("stochastic", "fixed")
-    seeds = range(bench.seed, bench.seed + scale.seeds)
-    wanted = [
-        replace(training(scale, encodings=arm, adam=adam, spread=spread), seed=seed)
-        for seed in seeds
-        for arm in arms
-    ]
-    progress = bench.track(title, len(wanted) * scale.steps)
-    found = run_all(wanted, store=bench.store, progress=progress)
-    return Cases(
-        tuple(Pair(f"seed {seed}", *found[2 * i : 2 * i + 2]) for i, seed in enumerate(seeds))
-    )
+ARMS: tuple[Arm, Arm] = ("stochastic", "fixed")
 
 
-_SIZES = (
-    "T = 40, q = 2, d = 3, d_e = 40, n = 128, threshold 0.6, 6,000 steps, 3 seeds; at paper scale "
-    "T = 200, q = 3, d = 5, d_e = 170, n = 256, threshold 0.3, 100,000 steps, 2 seeds"
+def sizes_of(experiment: Experiment[Any]) -> Sizes:
+    """The sizes at which it runs."""
+    assert isinstance(experiment.instances, OnlinePlans)
+    return experiment.instances.at(experiment.scale)
+
+
+def _pairs(
+    experiment: Experiment[Evidence[Pair]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Pair]:
+    """Fresh against fixed encodings."""
+    online, size = experiment.training, sizes_of(experiment)
+    wanted = [online.of(size, arm, plan.training.seed) for plan in plans for arm in ARMS]
+    progress = bench.track(online.says, sum(training.steps for training in wanted))
+    done = run_all(wanted, store=bench.store, progress=progress)
+    return Evidence(tuple(Pair(plan, *done[2 * i : 2 * i + 2]) for i, plan in enumerate(plans)))
+
+
+SECTION_4 = OnlinePlans()
+
+SGD: Experiment[Evidence[Pair]] = Experiment(SECTION_4, _pairs, Online(), own=True)
+ADAM: Experiment[Evidence[Pair]] = Experiment(SECTION_4, _pairs, Online("adam"), own=True)
+SGD_RANDOM: Experiment[Evidence[Pair]] = Experiment(
+    SECTION_4, _pairs, Online(random_start=True), own=True
 )
-SGD: Experiment[Cases[Pair]] = Experiment(
-    "online-sgd",
-    f"online SGD from zero, fresh against fixed encodings, x_query = 0: {_SIZES}",
-    lambda bench: _pairs(bench, "SGD from zero", adam=False, spread=False),
-)
-ADAM: Experiment[Cases[Pair]] = Experiment(
-    "online-adam",
-    f"the same with Adam, step size 0.001: {_SIZES}",
-    lambda bench: _pairs(bench, "Adam from zero", adam=True, spread=False),
-)
-SGD_RANDOM: Experiment[Cases[Pair]] = Experiment(
-    "online-sgd-random",
-    f"SGD from Gaussian weights of variance 1/(d + d_e): {_SIZES}",
-    lambda bench: _pairs(bench, "SGD from random weights", adam=False, spread=True),
-)
-ADAM_RANDOM: Experiment[Cases[Pair]] = Experiment(
-    "online-adam-random",
-    f"Adam from Gaussian weights of variance 1/(d + d_e): {_SIZES}",
-    lambda bench: _pairs(bench, "Adam from random weights", adam=True, spread=True),
+ADAM_RANDOM: Experiment[Evidence[Pair]] = Experiment(
+    SECTION_4, _pairs, Online("adam", random_start=True), own=True
 )
 
 
-@dataclass(frozen=True)
-class Followed:
-    """An SGD run beside its mean field.
-
-    Attributes:
-        run: with fresh encodings, from zero.
-        outside: the mean field of what SGD descends.
-        inside: that of the loss (4), with the expectation inside the norm.
-    """
-
-    name: str
-    run: "TrainingRun"
-    outside: "MeanField"
-    inside: "MeanField"
-
-    @property
-    def problems(self) -> Sequence[Problem]:
-        return divergence(self.name, self.run)
-
-
-def _followed(bench: Bench) -> Cases[Followed]:
-    from lemmata.papers.selection.setting._mean_field import mean_field
-
-    pairs = bench.evidence(SGD)
-    if not len(pairs):
-        return Cases(())
-    done = bench.track("mean field", 2)
-    curves = []
-    for average in ("outside", "inside"):
-        curves.append(mean_field(pairs.cases[0].stochastic.how, average=average))
-        done(1)
-    return Cases(tuple(Followed(pair.name, pair.stochastic, *curves) for pair in pairs))
-
-
-MEAN_FIELD: Experiment[Cases[Followed]] = Experiment(
-    "mean-field",
-    "the SGD runs of Figure 1 beside the two-scalar recursion over an ensemble of 100 encodings "
-    "with 20 subsets each",
-    _followed,
-)
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """A mean field at the paper's own sizes."""
-
-    name: str
-    how: "Training"
-    curve: "MeanField"
-    problems: Sequence[Problem] = ()
-
-
-def _forecast(bench: Bench) -> Cases[Forecast]:
-    from dataclasses import replace
-
-    from lemmata.papers.selection.setting._mean_field import mean_field
-
-    if bench.instances is not None:
-        return Cases(())
-    how = training(PAPER)
-    lengths = tuple((T, PAPER.q) for T in PAPER.lengths)
-    moments = (0, how.steps // 20, how.steps // 10, how.steps)
-    how = replace(how, record=moments, tests=lengths)
-    return Cases((Forecast("paper size", how, mean_field(how)),))
-
-
-FORECAST: Experiment[Cases[Forecast]] = Experiment(
-    "mean-field-paper-size",
-    "the mean field of SGD with fresh encodings at T = 200, q = 3, d = 5, d_e = 170, threshold "
-    "0.3: step size 1, then 1/3 from step 50,000 to 100,000",
-    _forecast,
-)
+def pairs_behind(experiment: Experiment[Any], bench: Bench) -> Evidence[Pair]:
+    """The trained pairs that an experiment looks at in another way."""
+    return bench.evidence(replace(experiment, measure=_pairs))
 
 
 @dataclass(frozen=True)
@@ -265,48 +259,29 @@ class Starts:
     random: Pair
 
     @property
+    def instance(self) -> Plan:
+        """The plan of both."""
+        return self.zero.plan
+
+    @property
     def problems(self) -> Sequence[Problem]:
         return (*self.zero.problems, *self.random.problems)
 
 
-def _starts(zero: Cases[Pair], random: Cases[Pair]) -> Cases[Starts]:
-    return Cases(
-        tuple(Starts(one.name, one, other) for one, other in zip(zero, random, strict=True))
-    )
+def _starts(
+    experiment: Experiment[Evidence[Starts]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Starts]:
+    """Beside the same from zero."""
+    random = pairs_behind(experiment, bench)
+    from_zero = replace(experiment, training=replace(experiment.training, random_start=False))
+    zero = pairs_behind(from_zero, bench)
+    both = zip(zero, random, strict=True)
+    return Evidence(tuple(Starts(first.name, first, other) for first, other in both))
 
 
-SGD_STARTS: Experiment[Cases[Starts]] = Experiment(
-    "online-sgd-starts",
-    f"SGD from Gaussian weights of variance 1/(d + d_e) beside SGD from zero: {_SIZES}",
-    lambda bench: _starts(bench.evidence(SGD), bench.evidence(SGD_RANDOM)),
+SGD_STARTS: Experiment[Evidence[Starts]] = Experiment(
+    SECTION_4, _starts, SGD_RANDOM.training, own=True
 )
-ADAM_STARTS: Experiment[Cases[Starts]] = Experiment(
-    "online-adam-starts",
-    f"Adam from Gaussian weights of variance 1/(d + d_e) beside Adam from zero: {_SIZES}",
-    lambda bench: _starts(bench.evidence(ADAM), bench.evidence(ADAM_RANDOM)),
+ADAM_STARTS: Experiment[Evidence[Starts]] = Experiment(
+    SECTION_4, _starts, ADAM_RANDOM.training, own=True
 )
-
-
-def clock(run: "TrainingRun") -> Series:
-    """The sum of all step sizes up to each record: the time of gradient flow."""
-    how = run.how
-    later = how.rate if how.later_rate is None else how.later_rate
-    before = np.minimum(run.steps, how.change)
-    return how.rate * before + later * (run.steps - before)
-
-
-def late(run: "TrainingRun", series: Series) -> float:
-    """The mean over the last tenth of the time."""
-    time = clock(run)
-    return float(np.mean(series[time >= 0.9 * time[-1]]))
-
-
-def decay(run: "TrainingRun", series: Series) -> float:
-    """The power of the time with which a series falls, from the first quarter to the end.
-
-    1 means that it falls like 1/t, 0 that it stays.
-    """
-    time = clock(run)
-    early = np.abs(time / time[-1] - 0.25) <= 0.05
-    ratio = time[time >= 0.9 * time[-1]].mean() / time[early].mean()
-    return float(np.log(series[early].mean() / late(run, series)) / np.log(ratio))

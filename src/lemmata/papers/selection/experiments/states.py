@@ -1,85 +1,82 @@
 """States of the two-scalar dynamics on a grid, each with one step, for the proof of Theorem D.4."""
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
 
-from lemmata.old_claims import Bench, Cases, Experiment
+from lemmata.claims import Bench, Experiment
+from lemmata.papers.selection.experiments.plans import AbstractPlanned, Plans, Size, numbers_of
+from lemmata.papers.selection.setting import Plan, Task, largest_rate
 from lemmata.papers.selection.theory import ceiling
+from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
-if TYPE_CHECKING:
-    from lemmata.papers.selection.setting import Task
+ROWS, COLUMNS = 80, 81
 
 
 @dataclass(frozen=True)
-class StateGrid:
+class StateGrid(AbstractPlanned):
     """States (alpha, u) of a task in the range of Phase II with s_+ >= 1/sqrt(Tq), and one step.
 
-    Rows are values of u from 1 - sqrt(q/T) down, columns values of alpha from 0.9 to the upper end
-    of (IH1). The step size is the largest that Theorem D.4 allows.
+    The evidence has them one after the other, as columns ``u``, ``alpha``, and after one step of
+    the largest size of Theorem D.4 ``turn`` (the increment of C), ``next_alpha`` and ``next_u``.
     """
 
-    task: "Task"
-    u: Float[np.ndarray, "rows"]
-    alpha: Float[np.ndarray, "rows columns"]
-    problems: tuple[Problem, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The task."""
-        return f"T={self.task.T} q={self.task.q} d={self.task.d}"
+    plan: Plan
 
     @property
     def rate(self) -> float:
         """eta = 1 / (20 d^2)."""
-        return 1 / (20 * self.task.d**2)
+        return largest_rate(self.task, None)
 
-    @cached_property
-    def after(self) -> tuple[Float[np.ndarray, "rows columns"], ...]:
-        """The increment of C, and alpha and u one step later."""
-        T, q, d = self.task.T, self.task.q, self.task.d
-        u, alpha = self.u[:, None], self.alpha
-        short = 1 - alpha + alpha * u
-        turn = self.rate * d * alpha * u * (1 - u) / (T - 1) * (short / q + alpha * u / (T - q))
-        grow = self.rate * ((1 - u) * short / q - alpha * u**2 / (T - q))
-        others = q * u / (1 - u) * np.exp(-turn)
-        return turn, alpha + grow, others / (q + others)
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Those of the plan."""
+        return self.plan.problems
 
 
-def _states(bench: Bench) -> Cases[StateGrid]:
-    from lemmata.papers.selection.setting import Task
-
-    sizes = [
-        (T, q, d)
-        for q in (2, 3, 5, 10)
-        for T in (4 * q + 1, 10 * q, 50 * q, 200 * q)
-        for d in (1, 2, 5, 20)
-    ]
-    if bench.instances is not None:
-        sizes = [(p.task.T, p.task.q, p.task.d) for p in bench.instances if p.task.q < p.task.T]
-    return Cases(tuple(_state_grid(Task(*size)) for size in dict.fromkeys(sizes)))
-
-
-def _state_grid(task: "Task") -> StateGrid:
+def states_of(task: Task) -> dict[str, np.ndarray]:
+    """u from 1 - sqrt(q/T) down, alpha from 0.9 to the upper end of (IH1), and one step."""
     T, q, d = task.T, task.q, task.d
-    u = np.geomspace(1 - np.sqrt(q / T), 1e-6, 80)
+    rate = largest_rate(task, None)
+    u = np.geomspace(1 - np.sqrt(q / T), 1e-6, ROWS)[:, None]
     top = np.asarray(ceiling(u, T, q, 1 - 1 / (8 * d)))
     low = np.minimum(0.9, top)
-    alpha = low[:, None] + (top - low)[:, None] * np.linspace(0, 1, 81)[None, :]
-    sparse = 2 <= q < T / 4
-    message = f"q = {q} is not in [2, T/4) with T = {T}"
-    name = f"T={T} q={q} d={d}"
-    problems = () if sparse else (Problem("q_out_of_range", name, message),)
-    return StateGrid(task, u, alpha, problems)
+    alpha = low + (top - low) * np.linspace(0, 1, COLUMNS)
+    short = 1 - alpha + alpha * u
+    turn = rate * d * alpha * u * (1 - u) / (T - 1) * (short / q + alpha * u / (T - q))
+    grow = rate * ((1 - u) * short / q - alpha * u**2 / (T - q))
+    others = q * u / (1 - u) * np.exp(-turn)
+    return {
+        "u": np.broadcast_to(u, alpha.shape),
+        "alpha": alpha,
+        "turn": turn,
+        "next_alpha": alpha + grow,
+        "next_u": others / (q + others),
+    }
 
 
-STATES: Experiment[Cases[StateGrid]] = Experiment(
-    "states",
-    "80 x 81 states (u, alpha) in the range of Phase II, for 64 tasks with q = 2, 3, 5, 10, T from "
-    "4q + 1 to 200 q, d = 1, 2, 5, 20",
+def _states(
+    experiment: Experiment[Evidence[StateGrid]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[StateGrid]:
+    """States (u, alpha) in the range of Phase II, and one step from each."""
+    cases = tuple(StateGrid(plan) for plan in plans if plan.task.q < plan.task.T)
+    tables = [states_of(case.task) for case in cases]
+    columns = numbers_of([replace(case.plan, rate=case.rate) for case in cases])
+    for name in tables[0] if tables else ():
+        columns[name] = np.stack([np.ravel(table[name]) for table in tables])
+    return Evidence(cases, columns=columns)
+
+
+STATES: Experiment[Evidence[StateGrid]] = Experiment(
+    Plans(
+        tuple(
+            Size(T, q, d)
+            for q in (2, 3, 5, 10)
+            for T in (4 * q + 1, 10 * q, 50 * q, 200 * q)
+            for d in (1, 2, 5, 20)
+        )
+    ),
     _states,
 )

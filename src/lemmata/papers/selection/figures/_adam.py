@@ -1,6 +1,6 @@
 """Figure 5: Adam from zero."""
 
-from lemmata.old_claims import Bench
+from lemmata.claims import Bench
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.experiments.runs import ADAM
 from lemmata.papers.selection.figures._generalization import draw_figure

@@ -1,6 +1,6 @@
 """Figure 7: Adam from random weights."""
 
-from lemmata.old_claims import Bench
+from lemmata.claims import Bench
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.experiments.runs import ADAM_RANDOM
 from lemmata.papers.selection.figures._generalization import draw_figure

@@ -1,33 +1,29 @@
 """What the figures of online training share: curves of both arms, tables, and how it was run."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.axes import Axes
 
 from lemmata.drawing import PALETTE, draw_band, number
-from lemmata.old_claims import Cases
-from lemmata.papers.selection.claims._spread import power
-from lemmata.papers.selection.experiments.runs import Arm, Pair, late
+from lemmata.papers.selection.experiments.endings import late, power
+from lemmata.papers.selection.experiments.runs import ARMS, Arm, Pair
+from lemmata.papers.selection.setting import Training
+from lemmata.settings import Evidence
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from lemmata.papers.selection.setting import Training
-
-ARMS: tuple[Arm, Arm] = ("stochastic", "fixed")
 COLOURS = {"stochastic": PALETTE["blue"], "fixed": PALETTE["red"]}
 NAMES = {"stochastic": "fresh encodings", "fixed": "fixed encodings"}
 
 
 def rows(
-    pairs: Cases[Pair], arm: Arm, kind: str, T: int, q: int
+    pairs: Evidence[Pair], arm: Arm, kind: str, T: int, q: int
 ) -> Float[np.ndarray, "seeds records"]:
     """The loss of a task, one row a seed; ``kind`` is population or validation."""
     return np.array([pair.run(arm)[f"{kind} T={T} q={q}"] for pair in pairs])
 
 
-def draw_task(axes: "Axes", pairs: Cases[Pair], T: int, q: int) -> None:
+def draw_task(axes: Axes, pairs: Evidence[Pair], T: int, q: int) -> None:
     """Both arms on one task: averaged over tokens, and on the validation set."""
     steps = pairs.cases[0].fixed.steps
     for arm in ARMS:
@@ -46,23 +42,12 @@ def draw_task(axes: "Axes", pairs: Cases[Pair], T: int, q: int) -> None:
     draw_thousands(axes)
 
 
-def draw_thousands(axes: "Axes") -> None:
+def draw_thousands(axes: Axes) -> None:
     """Steps in thousands."""
     axes.xaxis.set_major_formatter(lambda step, _: f"{step / 1000:g}k" if step else "0")
 
 
-def draw_logarithmic(axes: "Axes") -> None:
-    """A logarithmic scale with few and plain numbers, once everything is drawn."""
-    axes.set_yscale("log")
-    low, high = axes.get_ylim()
-    ticks = [x for power in range(-8, 4) for x in (10.0**power, 3 * 10.0**power)]
-    shown = [x for x in ticks if low <= x <= high]
-    axes.set_yticks(shown, [f"{x:g}" for x in shown])
-    axes.set_yticks([], minor=True)
-    axes.set_ylim(low, high)
-
-
-def table(pairs: Cases[Pair], tasks: list[tuple[int, int]]) -> list[dict[str, Any]]:
+def table(pairs: Evidence[Pair], tasks: list[tuple[int, int]]) -> list[dict[str, Any]]:
     """The losses at the end, and how they fall."""
     return [
         {
@@ -81,13 +66,13 @@ def table(pairs: Cases[Pair], tasks: list[tuple[int, int]]) -> list[dict[str, An
     ]
 
 
-def ends(pairs: Cases[Pair], arm: Arm, kind: str, T: int, q: int) -> list[float]:
+def ends(pairs: Evidence[Pair], arm: Arm, kind: str, T: int, q: int) -> list[float]:
     """Means over the last tenth of the time, one a seed."""
-    found = rows(pairs, arm, kind, T, q)
-    return [late(pair.run(arm), row) for pair, row in zip(pairs, found, strict=True)]
+    losses = rows(pairs, arm, kind, T, q)
+    return [late(pair.run(arm), row) for pair, row in zip(pairs, losses, strict=True)]
 
 
-def setting(how: "Training", seeds: int) -> str:
+def setting(how: Training, seeds: int) -> str:
     """What was run, with our choices where the paper leaves something open."""
     task = how.task
     start = "zero weights" if not how.initial else f"weights of sd {number(how.initial, 3)}"

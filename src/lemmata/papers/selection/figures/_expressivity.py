@@ -1,52 +1,47 @@
 """Width against loss: fully connected nets, and the transformer at its own width (Section 3.3)."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from lemmata.claims import Bench, Experiment
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, SMALL, number, style
-from lemmata.old_claims import Bench, Cases, Experiment
 from lemmata.papers._paper import Drawing
-from lemmata.papers.selection.experiments.networks import (
-    PAPER_TASK,
-    TRAINED,
-    Explicit,
-    Trained,
-    explicit_nets,
-)
+from lemmata.papers.selection import theory
+from lemmata.papers.selection.experiments.networks import SECTION_4, Explicit, explicit_nets
+from lemmata.papers.selection.experiments.plans import Plans
 from lemmata.papers.selection.experiments.separation import (
     TRAINED_TRANSFORMER,
     TrainedTransformer,
 )
-from lemmata.papers.selection.theory import _networks as theory
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from lemmata.papers.selection.setting import Task
+from lemmata.papers.selection.experiments.trained_nets import TRAINED, Trained
+from lemmata.papers.selection.setting import Plan, Task
+from lemmata.settings import Evidence
 
 WIDTHS = (5, 80, 175, 300, 450, 600, 750, 900, 980, 996, 999)
 """At which the explicit net is measured; 175 is the transformer's."""
 
 
-def _large_nets(bench: Bench) -> Cases[Explicit]:
-    from lemmata.papers.selection.setting import Task
-
-    samples = 20_000 if bench.paper_scale else 4_000
-    return Cases(tuple(explicit_nets("Section 4", Task(*PAPER_TASK), WIDTHS, samples, bench.seed)))
+SAMPLES, PAPER_SAMPLES = 4_000, 20_000
 
 
-LARGE_NETS: Experiment[Cases[Explicit]] = Experiment(
-    "figure-explicit-nets",
-    "T=200, q=3, d=5; the explicit net of eleven widths on 4,000 samples each",
-    _large_nets,
-)
+def _large_nets(
+    experiment: Experiment[Evidence[Explicit]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Explicit]:
+    """The explicit net of several widths, on samples."""
+    samples = PAPER_SAMPLES if experiment.scale == "paper" else SAMPLES
+    nets = [explicit_nets(plan, WIDTHS, samples, experiment.seed) for plan in plans]
+    return Evidence(tuple(net for same_plan in nets for net in same_plan))
+
+
+LARGE_NETS: Experiment[Evidence[Explicit]] = Experiment(Plans((SECTION_4,)), _large_nets, own=True)
 
 
 def draw(bench: Bench) -> Drawing:
     """The paper's sizes above, trained nets of a small task below."""
-    from matplotlib.figure import Figure
-
     large, small = bench.evidence(LARGE_NETS), bench.evidence(TRAINED)
     (transformer,) = bench.evidence(TRAINED_TRANSFORMER)
     with style():
@@ -58,7 +53,7 @@ def draw(bench: Bench) -> Drawing:
     return Drawing(picture, _caption(small, numbers), numbers)
 
 
-def _draw_large(axes: "Axes", nets: Cases[Explicit], transformer: TrainedTransformer) -> None:
+def _draw_large(axes: Axes, nets: Evidence[Explicit], transformer: TrainedTransformer) -> None:
     task = transformer.task
     size, floor = task.T * task.d, transformer.floor(transformer.width)
     _draw_law(axes, task)
@@ -92,7 +87,7 @@ def _draw_large(axes: "Axes", nets: Cases[Explicit], transformer: TrainedTransfo
     axes.legend(loc="center right", bbox_to_anchor=(0.94, 0.42))
 
 
-def _draw_small(axes: "Axes", nets: Cases[Trained]) -> None:
+def _draw_small(axes: Axes, nets: Evidence[Trained]) -> None:
     task = next(iter(nets)).task
     size, widest = task.T * task.d, max(net.width for net in nets)
     _draw_law(axes, task)
@@ -106,7 +101,7 @@ def _draw_small(axes: "Axes", nets: Cases[Trained]) -> None:
     axes.legend(loc="lower left")
 
 
-def _draw_law(axes: "Axes", task: "Task") -> None:
+def _draw_law(axes: Axes, task: Task) -> None:
     size = task.T * task.d
     widths = np.arange(size)
     laws = [float(theory.width_law(task.T, task.q, task.d, int(m))) for m in widths]
@@ -118,7 +113,7 @@ def _draw_law(axes: "Axes", task: "Task") -> None:
     axes.set_ylabel("mean squared error")
 
 
-def _draw_points(axes: "Axes", nets: Cases[Any], marker: str, color: str, label: str) -> None:
+def _draw_points(axes: Axes, nets: Evidence[Any], marker: str, color: str, label: str) -> None:
     """Measured losses with three standard errors."""
     axes.errorbar(
         [net.width for net in nets],
@@ -136,7 +131,7 @@ def _draw_points(axes: "Axes", nets: Cases[Any], marker: str, color: str, label:
 
 
 def _numbers(
-    large: Cases[Explicit], small: Cases[Trained], transformer: TrainedTransformer
+    large: Evidence[Explicit], small: Evidence[Trained], transformer: TrainedTransformer
 ) -> dict[str, Any]:
     task = transformer.task
     full = task.T * task.d - 1
@@ -165,8 +160,8 @@ def _row(net: Explicit | Trained) -> dict[str, Any]:
     }
 
 
-def _caption(small: Cases[Trained], numbers: dict[str, Any]) -> str:
-    found = numbers["transformer"]
+def _caption(small: Evidence[Trained], numbers: dict[str, Any]) -> str:
+    model = numbers["transformer"]
     excess = max(row["loss"] - row["law"] for row in numbers["trained"])
     task = next(iter(small)).task
     return (
@@ -175,12 +170,12 @@ def _caption(small: Cases[Trained], numbers: dict[str, Any]) -> str:
         "Td − m smallest eigenvalues of (E[YYᵀ]/q²) ⊗ I_d; the bound of Theorem 3.5 (dashed) is "
         "its value at m = Td − 1. Bars are three standard errors. (a) The sizes of Section 4. "
         "The explicit net, whose subset rides on its neurons as a code, is on the line at every "
-        f"width. The transformer has width d + d_e = {found['width']} and loss "
-        f"{number(found['loss'])} after the paper's 100,000 steps (in mean field); nets of that "
-        f"width have at least {number(found['least loss of nets of this width'])} of the "
-        f"{number(found['predicting zero'])} of predicting zero. The bound of Theorem 3.5, "
-        f"{number(found['Theorem 3.5'])}, is below the transformer; nets need at least "
-        f"{found['least width of a net that can do better']} neurons to do better than it. (b) "
+        f"width. The transformer has width d + d_e = {model['width']} and loss "
+        f"{number(model['loss'])} after the paper's 100,000 steps (in mean field); nets of that "
+        f"width have at least {number(model['least loss of nets of this width'])} of the "
+        f"{number(model['predicting zero'])} of predicting zero. The bound of Theorem 3.5, "
+        f"{number(model['Theorem 3.5'])}, is below the transformer; nets need at least "
+        f"{model['least width of a net that can do better']} neurons to do better than it. (b) "
         f"{len(small)} nets trained by Adam on fresh samples end at most {number(excess, 2)} "
         f"above the line (predicting zero: {number(task.d / task.q)}); with Td neurons or more "
         "the least loss is 0."

@@ -3,26 +3,25 @@
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
-from lemmata.drawing import TEXT_WIDTH, number, style
-from lemmata.old_claims import Bench, Cases, Experiment
+from lemmata.claims import Bench, Experiment
+from lemmata.drawing import TEXT_WIDTH, draw_logarithmic, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.selection.claims._spread import lengths, subset_sizes
+from lemmata.papers.selection.experiments.endings import lengths, subset_sizes
 from lemmata.papers.selection.experiments.runs import Pair
 from lemmata.papers.selection.figures._curves import (
-    draw_logarithmic,
     draw_task,
     rows,
     setting,
     span,
     table,
 )
+from lemmata.settings import Evidence
 
 
-def draw_figure(bench: Bench, experiment: Experiment[Cases[Pair]], says: str) -> Drawing:
+def draw_figure(bench: Bench, experiment: Experiment[Evidence[Pair]], says: str) -> Drawing:
     """Both rows, for one way to train; ``says`` ends the caption."""
-    from matplotlib.figure import Figure
-
     pairs = bench.evidence(experiment)
     above, below = list(lengths(pairs)), list(subset_sizes(pairs))
     with style():
@@ -45,7 +44,7 @@ def draw_figure(bench: Bench, experiment: Experiment[Cases[Pair]], says: str) ->
     return Drawing(picture, _caption(pairs, numbers, says), numbers)
 
 
-def numbers_of(pairs: Cases[Pair]) -> dict[str, Any]:
+def numbers_of(pairs: Evidence[Pair]) -> dict[str, Any]:
     """What the caption says, and the directions that training found."""
     tasks = [*lengths(pairs), *subset_sizes(pairs)]
     return {
@@ -73,11 +72,11 @@ def numbers_of(pairs: Cases[Pair]) -> dict[str, Any]:
     }
 
 
-def _caption(pairs: Cases[Pair], numbers: dict[str, Any], says: str) -> str:
+def _caption(pairs: Evidence[Pair], numbers: dict[str, Any], says: str) -> str:
     how = pairs.cases[0].fixed.how
-    found = numbers["at the end"]
-    longer = [row for row in found if row["T"] != how.task.T]
-    larger = [row for row in found if row["T"] == how.task.T]
+    ends = numbers["at the end"]
+    longer = [row for row in ends if row["T"] != how.task.T]
+    larger = [row for row in ends if row["T"] == how.task.T]
     fresh, fixed = numbers["at the last step"]
 
     def losses(part: list[dict[str, Any]], arm: str) -> str:

@@ -2,34 +2,35 @@
 
 from typing import Any
 
+from matplotlib.figure import Figure
+
+from lemmata.claims import Bench
 from lemmata.drawing import COLUMN_WIDTH, number, style
-from lemmata.old_claims import Bench, Cases
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.experiments.heat_maps import HEAT_MAPS, HeatMap
 from lemmata.papers.selection.figures._heat import draw_weights, setting, table
+from lemmata.settings import Evidence
 
 
 def draw(bench: Bench) -> Drawing:
     """With x_query fresh for every sample; the numbers have the other two."""
-    from matplotlib.figure import Figure
-
     maps = bench.evidence(HEAT_MAPS)
-    found = maps.cases[-1]
+    heat = maps.cases[-1]
     with style():
         picture = Figure(figsize=(COLUMN_WIDTH, 2.9))
         panels = picture.subplots(2, 2, gridspec_kw={"height_ratios": [2, 1]})
-        draw_weights(picture, list(panels[0]), list(panels[1]), found, [0, len(found.steps) - 1])
+        draw_weights(picture, list(panels[0]), list(panels[1]), heat, [0, len(heat.steps) - 1])
     numbers = {
         "root mean squares of blocks": table(maps),
         "at the end": [
-            {"x_query": one.name, "alpha": float(one.alpha[-1]), "C": float(one.C[-1])}
-            for one in maps
+            {"x_query": case.name, "alpha": float(case.alpha[-1]), "C": float(case.C[-1])}
+            for case in maps
         ],
     }
     return Drawing(picture, _caption(maps, numbers), numbers)
 
 
-def _caption(maps: Cases[HeatMap], numbers: dict[str, Any]) -> str:
+def _caption(maps: Evidence[HeatMap], numbers: dict[str, Any]) -> str:
     def left(query: str, *blocks: str) -> str:
         rows = numbers["root mean squares of blocks"]
         values = [r["left"] for r in rows if r["x_query"] == query and r["block"] in blocks]

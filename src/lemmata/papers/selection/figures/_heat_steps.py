@@ -1,7 +1,9 @@
 """Figure 8: W and V at four moments of training."""
 
+from matplotlib.figure import Figure
+
+from lemmata.claims import Bench
 from lemmata.drawing import TEXT_WIDTH, number, style
-from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.experiments.heat_maps import HEAT_MAPS
 from lemmata.papers.selection.figures._heat import draw_weights, setting
@@ -9,28 +11,26 @@ from lemmata.papers.selection.figures._heat import draw_weights, setting
 
 def draw(bench: Bench) -> Drawing:
     """The run of Figure 3 with x_query fresh for every sample."""
-    from matplotlib.figure import Figure
-
-    found = bench.evidence(HEAT_MAPS).cases[-1]
-    moments = list(range(len(found.steps)))
+    heat = bench.evidence(HEAT_MAPS).cases[-1]
+    moments = list(range(len(heat.steps)))
     with style():
         picture = Figure(figsize=(TEXT_WIDTH, 2.9))
         panels = picture.subplots(2, len(moments), gridspec_kw={"height_ratios": [2, 1]})
-        draw_weights(picture, list(panels[0]), list(panels[1]), found, moments)
+        draw_weights(picture, list(panels[0]), list(panels[1]), heat, moments)
     numbers = {
         "moments": [
             {
                 "t": step,
-                "alpha": float(found.alpha[moment]),
-                "C": float(found.C[moment]),
-                **{name: float(sizes[moment]) for name, sizes in found.blocks.items()},
+                "alpha": float(heat.alpha[moment]),
+                "C": float(heat.C[moment]),
+                **{name: float(sizes[moment]) for name, sizes in heat.blocks.items()},
             }
-            for moment, step in enumerate(found.steps)
+            for moment, step in enumerate(heat.steps)
         ]
     }
     growth = ", ".join(f"{number(row['C'], 2)} at t = {row['t']}" for row in numbers["moments"])
     caption = (
-        f"Heat maps of W and V while training goes on. {setting(found)} The identity between "
+        f"Heat maps of W and V while training goes on. {setting(heat)} The identity between "
         f"positions grows (C = {growth}), while the other blocks die out."
     )
     return Drawing(picture, caption, numbers)

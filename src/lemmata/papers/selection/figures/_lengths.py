@@ -3,26 +3,26 @@
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
-from lemmata.drawing import PALETTE, TEXT_WIDTH, number, style
-from lemmata.old_claims import Bench, Cases
+from lemmata.claims import Bench
+from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_logarithmic, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.selection.claims._spread import lengths
-from lemmata.papers.selection.experiments.ensembles import SWITCHED, Switched
-from lemmata.papers.selection.experiments.runs import MEAN_FIELD, SGD, Pair
+from lemmata.papers.selection.experiments.endings import lengths
+from lemmata.papers.selection.experiments.mean_fields import MEAN_FIELD
+from lemmata.papers.selection.experiments.runs import SGD, Pair
+from lemmata.papers.selection.experiments.switched_encodings import SWITCHED, Switched
 from lemmata.papers.selection.figures._curves import (
-    draw_logarithmic,
     draw_task,
     setting,
     span,
     table,
 )
+from lemmata.settings import Evidence
 
 
 def draw(bench: Bench) -> Drawing:
     """One panel a length, with the mean field of fresh encodings."""
-    from matplotlib.figure import Figure
-
     pairs, field = bench.evidence(SGD), bench.evidence(MEAN_FIELD).cases[0].outside
     tasks = list(lengths(pairs))
     with style():
@@ -46,7 +46,7 @@ def draw(bench: Bench) -> Drawing:
 
 
 def _numbers(
-    pairs: Cases[Pair], switched: Cases[Switched], tasks: list[tuple[int, int]]
+    pairs: Evidence[Pair], switched: Evidence[Switched], tasks: list[tuple[int, int]]
 ) -> dict[str, Any]:
     return {
         "seeds": len(pairs),
@@ -54,15 +54,15 @@ def _numbers(
         "fixed encodings, by subset": [
             {
                 "T": T,
-                "all positions trained": _mean([one.trained[T] for one in switched]),
-                "some not trained": _mean([one.untrained[T] for one in switched]),
+                "all positions trained": _mean([case.trained[T] for case in switched]),
+                "some not trained": _mean([case.untrained[T] for case in switched]),
             }
             for T, _ in tasks
         ],
         "at the training length": {
-            "fixed, own encodings": _mean([one.own for one in switched]),
-            "fixed, other encodings": _mean([one.fresh for one in switched]),
-            "fresh": _mean([one.stochastic for one in switched]),
+            "fixed, own encodings": _mean([case.own for case in switched]),
+            "fixed, other encodings": _mean([case.fresh for case in switched]),
+            "fresh": _mean([case.stochastic for case in switched]),
         },
     }
 
@@ -71,12 +71,12 @@ def _mean(values: list[float]) -> float:
     return float(np.mean(values))
 
 
-def _caption(pairs: Cases[Pair], numbers: dict[str, Any]) -> str:
-    found = numbers["at the end"]
-    fresh, fixed = found[::2], found[1::2]
+def _caption(pairs: Evidence[Pair], numbers: dict[str, Any]) -> str:
+    ends = numbers["at the end"]
+    fresh, fixed = ends[::2], ends[1::2]
     parts, short = numbers["fixed encodings, by subset"], numbers["at the training length"]
     return (
-        "The loss at longer lengths while training at a shorter one. "
+        "The loss at longer lengths while training at a shorter case. "
         f"{setting(pairs.cases[0].fixed.how, len(pairs))} Lines: averaged over tokens exactly; "
         "dotted: on 128 samples drawn before training; dashed: the mean field. Over the last tenth "
         "of the time the loss "

@@ -1,24 +1,22 @@
 """Figure 1: the training loss with fresh encodings, its inverse, and the directions of W and V."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_band, number, style
-from lemmata.old_claims import Bench, Cases
+from lemmata.claims import Bench
+from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_band, draw_logarithmic, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.selection.claims.observations import fitted, linearity
-from lemmata.papers.selection.experiments.runs import MEAN_FIELD, Followed, late
-from lemmata.papers.selection.figures._curves import draw_logarithmic, draw_thousands, setting
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from lemmata.papers.selection.experiments.endings import fitted, late, linearity
+from lemmata.papers.selection.experiments.mean_fields import MEAN_FIELD, Followed
+from lemmata.papers.selection.figures._curves import draw_thousands, setting
+from lemmata.settings import Evidence
 
 
 def draw(bench: Bench) -> Drawing:
     """SGD, and the mean field that it fluctuates around."""
-    from matplotlib.figure import Figure
-
     followed = bench.evidence(MEAN_FIELD)
     with style():
         picture = Figure(figsize=(TEXT_WIDTH, 2.1))
@@ -33,11 +31,11 @@ def draw(bench: Bench) -> Drawing:
     return Drawing(picture, _caption(followed, numbers), numbers)
 
 
-def _grid(followed: Cases[Followed], name: str) -> np.ndarray:
-    return np.array([one.run[name] for one in followed])
+def _grid(followed: Evidence[Followed], name: str) -> np.ndarray:
+    return np.array([case.run[name] for case in followed])
 
 
-def _draw_loss(axes: "Axes", followed: Cases[Followed]) -> None:
+def _draw_loss(axes: Axes, followed: Evidence[Followed]) -> None:
     first = followed.cases[0]
     task = first.run.how.task
     steps = first.run.steps
@@ -65,7 +63,7 @@ def _draw_loss(axes: "Axes", followed: Cases[Followed]) -> None:
     axes.legend(loc="center right")
 
 
-def _draw_inverse(axes: "Axes", followed: Cases[Followed]) -> None:
+def _draw_inverse(axes: Axes, followed: Evidence[Followed]) -> None:
     first = followed.cases[0]
     task, steps = first.run.how.task, first.run.steps
     draw_band(axes, steps, 1 / _grid(followed, "loss"), PALETTE["blue"], label="SGD")
@@ -79,7 +77,7 @@ def _draw_inverse(axes: "Axes", followed: Cases[Followed]) -> None:
     axes.legend(loc="upper left")
 
 
-def _draw_cosines(axes: "Axes", followed: Cases[Followed]) -> None:
+def _draw_cosines(axes: Axes, followed: Evidence[Followed]) -> None:
     steps = followed.cases[0].run.steps
     for name, colour in (("W", "blue"), ("V", "orange")):
         rows = 1 - _grid(followed, f"cosine_{name}")
@@ -91,8 +89,8 @@ def _draw_cosines(axes: "Axes", followed: Cases[Followed]) -> None:
     axes.legend(loc="upper right")
 
 
-def _numbers(followed: Cases[Followed]) -> dict[str, Any]:
-    runs = [one.run for one in followed]
+def _numbers(followed: Evidence[Followed]) -> dict[str, Any]:
+    runs = [case.run for case in followed]
     first = followed.cases[0]
     how = first.run.how
     lines = [fitted(run, np.reciprocal) for run in runs]
@@ -135,7 +133,7 @@ def _numbers(followed: Cases[Followed]) -> dict[str, Any]:
     }
 
 
-def _caption(followed: Cases[Followed], numbers: dict[str, Any]) -> str:
+def _caption(followed: Evidence[Followed], numbers: dict[str, Any]) -> str:
     fit, cosines = numbers["fit of 1/L"], numbers["1 - cosine at the end"]
     sgd, field, other = numbers["at the last step"]
     how = followed.cases[0].run.how

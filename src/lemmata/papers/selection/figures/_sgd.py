@@ -1,18 +1,19 @@
 """Figure 4: SGD from zero."""
 
+from lemmata.claims import Bench
 from lemmata.drawing import number
-from lemmata.old_claims import Bench
 from lemmata.papers._paper import Drawing
 from lemmata.papers.selection.claims.observations import REPORTED_SHARE
-from lemmata.papers.selection.experiments.ensembles import RIVALS, SWITCHED
+from lemmata.papers.selection.experiments.ensembles import RIVALS
 from lemmata.papers.selection.experiments.runs import SGD
+from lemmata.papers.selection.experiments.switched_encodings import SWITCHED
 from lemmata.papers.selection.figures._generalization import draw_figure
 
 
 def draw(bench: Bench) -> Drawing:
     """With what the caption says about fixed encodings, and about the limit."""
     ends, largest = bench.evidence(SWITCHED), bench.evidence(RIVALS).cases[-1]
-    floor = min(loss / one.zero_loss for one in ends for loss, _ in one.longer.values())
+    floor = min(loss / case.zero_loss for case in ends for loss, _ in case.longer.values())
     says = (
         "The paper reports at least 0.15 for fixed encodings at every length, which is "
         f"{number(100 * REPORTED_SHARE, 2)} % of d/(2q) at its sizes; here the least of all runs "

@@ -1,8 +1,16 @@
 """What is trained: the task, its encodings, the model, and the two numbers it comes down to."""
 
-from lemmata.papers.selection.setting._analysis import analyze as analyze
-from lemmata.papers.selection.setting._desk import TrainingRequest as TrainingRequest
-from lemmata.papers.selection.setting._desk import train as train
+from lemmata.papers.selection.setting._analysis import Analysis as Analysis
+from lemmata.papers.selection.setting._construction import Attention as Attention
+from lemmata.papers.selection.setting._construction import attend_by_scale as attend_by_scale
+from lemmata.papers.selection.setting._construction import equation_8 as equation_8
+from lemmata.papers.selection.setting._construction import largest_off_subset as largest_off_subset
+from lemmata.papers.selection.setting._construction import misled_encodings as misled_encodings
+from lemmata.papers.selection.setting._construction import (
+    printed_self_attention as printed_self_attention,
+)
+from lemmata.papers.selection.setting._construction import self_attention as self_attention
+from lemmata.papers.selection.setting._construction import tight_encodings as tight_encodings
 from lemmata.papers.selection.setting._encodings import all_near_orthogonal as all_near_orthogonal
 from lemmata.papers.selection.setting._encodings import check_threshold as check_threshold
 from lemmata.papers.selection.setting._encodings import exceed_probability as exceed_probability
@@ -14,9 +22,26 @@ from lemmata.papers.selection.setting._encodings import (
 )
 from lemmata.papers.selection.setting._encodings import one_hot as one_hot
 from lemmata.papers.selection.setting._encodings import subset_encodings as subset_encodings
+from lemmata.papers.selection.setting._encodings import walsh as walsh
 from lemmata.papers.selection.setting._encodings import welch_bound as welch_bound
+from lemmata.papers.selection.setting._hypotheses import CONVERGES as CONVERGES
+from lemmata.papers.selection.setting._hypotheses import FITS as FITS
+from lemmata.papers.selection.setting._hypotheses import GUIDING as GUIDING
+from lemmata.papers.selection.setting._hypotheses import HYPOTHESES as HYPOTHESES
+from lemmata.papers.selection.setting._hypotheses import NARROWER as NARROWER
+from lemmata.papers.selection.setting._hypotheses import POSITIONS as POSITIONS
+from lemmata.papers.selection.setting._hypotheses import PROPER as PROPER
+from lemmata.papers.selection.setting._hypotheses import RESTRICTED as RESTRICTED
+from lemmata.papers.selection.setting._hypotheses import SEPARATED as SEPARATED
+from lemmata.papers.selection.setting._hypotheses import SMALL_LOSS as SMALL_LOSS
+from lemmata.papers.selection.setting._hypotheses import SMALL_STEP as SMALL_STEP
+from lemmata.papers.selection.setting._hypotheses import SPARSE as SPARSE
+from lemmata.papers.selection.setting._hypotheses import STOCHASTIC_STEP as STOCHASTIC_STEP
 from lemmata.papers.selection.setting._isometry import Isometry as Isometry
 from lemmata.papers.selection.setting._isometry import measure_isometry as measure_isometry
+from lemmata.papers.selection.setting._mean_field import MeanField as MeanField
+from lemmata.papers.selection.setting._mean_field import mean_field as mean_field
+from lemmata.papers.selection.setting._measure import orthogonality_floor as orthogonality_floor
 from lemmata.papers.selection.setting._model import Batch as Batch
 from lemmata.papers.selection.setting._model import Weights as Weights
 from lemmata.papers.selection.setting._model import attend as attend
@@ -24,15 +49,32 @@ from lemmata.papers.selection.setting._model import draw_batch as draw_batch
 from lemmata.papers.selection.setting._model import loss_and_gradient as loss_and_gradient
 from lemmata.papers.selection.setting._model import losses as losses
 from lemmata.papers.selection.setting._model import token_free_losses as token_free_losses
+from lemmata.papers.selection.setting._networks import EVERY_SUBSET as EVERY_SUBSET
+from lemmata.papers.selection.setting._networks import Estimate as Estimate
+from lemmata.papers.selection.setting._networks import ExplicitNet as ExplicitNet
+from lemmata.papers.selection.setting._networks import FirstLayer as FirstLayer
+from lemmata.papers.selection.setting._networks import TokenPart as TokenPart
+from lemmata.papers.selection.setting._networks import best_directions as best_directions
+from lemmata.papers.selection.setting._networks import directions_cost as directions_cost
+from lemmata.papers.selection.setting._networks import estimate_loss as estimate_loss
+from lemmata.papers.selection.setting._networks import kernel as kernel
+from lemmata.papers.selection.setting._networks import least_loss as least_loss
+from lemmata.papers.selection.setting._networks import subset_moment as subset_moment
 from lemmata.papers.selection.setting._plan import OnlineChoices as OnlineChoices
 from lemmata.papers.selection.setting._plan import Plan as Plan
-from lemmata.papers.selection.setting._plan_file import read as read
+from lemmata.papers.selection.setting._plan import largest_epsilon as largest_epsilon
+from lemmata.papers.selection.setting._plan import largest_rate as largest_rate
+from lemmata.papers.selection.setting._plan_training import PlanTraining as PlanTraining
+from lemmata.papers.selection.setting._plan_training import TrainedPlan as TrainedPlan
 from lemmata.papers.selection.setting._population import Average as Average
 from lemmata.papers.selection.setting._population import Family as Family
 from lemmata.papers.selection.setting._population import Population as Population
 from lemmata.papers.selection.setting._population import population as population
+from lemmata.papers.selection.setting._setting import SETTING as SETTING
+from lemmata.papers.selection.setting._setting import SelectionSetting as SelectionSetting
 from lemmata.papers.selection.setting._task import Task as Task
 from lemmata.papers.selection.setting._task import select_tokens as select_tokens
+from lemmata.papers.selection.setting._trained_networks import train_nets as train_nets
 from lemmata.papers.selection.setting._training import Training as Training
 from lemmata.papers.selection.setting._training import TrainingRun as TrainingRun
 from lemmata.papers.selection.setting._training import run_all as run_all
@@ -46,4 +88,7 @@ from lemmata.papers.selection.setting._two_scalars import TabulatedAttention as 
 from lemmata.papers.selection.setting._two_scalars import TwoScalars as TwoScalars
 from lemmata.papers.selection.setting._two_scalars import first_times as first_times
 from lemmata.papers.selection.setting._two_scalars import trajectory as trajectory
-from lemmata.papers.selection.setting._words import describe as describe
+from lemmata.papers.selection.setting._worst_case import BlindPair as BlindPair
+from lemmata.papers.selection.setting._worst_case import blind_pair as blind_pair
+from lemmata.papers.selection.setting._worst_case import lopsided_layer as lopsided_layer
+from lemmata.papers.selection.setting._worst_case import visible_share as visible_share

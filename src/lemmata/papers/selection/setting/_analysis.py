@@ -1,11 +1,13 @@
-"""The user's own plans: encodings, hypotheses, and how long training takes. JSON-able answers."""
+"""The user's own plans: encodings, hypotheses, and how long training takes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from lemmata._errors import InputError
+from lemmata.papers.selection.setting._findings import Length, Limits, Time, Width
 from lemmata.papers.selection.setting._forecast import (
     Forecast,
     forecast,
@@ -13,13 +15,35 @@ from lemmata.papers.selection.setting._forecast import (
     plateau,
     tail,
 )
+from lemmata.papers.selection.setting._hypotheses import (
+    RESTRICTED,
+    SMALL_LOSS,
+    SMALL_STEP,
+    SPARSE,
+    STOCHASTIC_STEP,
+)
 from lemmata.papers.selection.setting._measure import Measured, measure
 from lemmata.papers.selection.setting._plan import Plan, largest_epsilon, largest_rate
-from lemmata.papers.selection.theory import length_ratio
-from lemmata.papers.selection.theory._networks import width_law
+from lemmata.papers.selection.setting._wording import (
+    describe_elsewhere,
+    describe_encodings,
+    describe_plan,
+    describe_problems,
+    describe_theorems,
+    describe_time,
+)
+from lemmata.papers.selection.theory import length_ratio, width_law
+from lemmata.settings import AbstractAnalysis, Hypothesis
 from lemmata.tokens import Problem
 
-SETTING = "selection"
+ASSUMPTIONS: dict[str, Hypothesis] = {
+    "q_range": SPARSE,
+    "epsilon_range": SMALL_LOSS,
+    "step_size": SMALL_STEP,
+    "stochastic_step_size": STOCHASTIC_STEP,
+    "isometry": RESTRICTED,
+}
+"""The hypotheses by their names in the answer."""
 
 THEOREMS = {
     "theorem-3.1": ("one_hot", "q_range", "epsilon_range", "step_size"),
@@ -27,68 +51,105 @@ THEOREMS = {
 }
 """What each theorem asks for; of epsilon, what its proof needs (Theorem E.6)."""
 
-CODES = {
-    "q_range": "q_out_of_range",
-    "epsilon_range": "large_epsilon",
-    "step_size": "large_step",
-    "stochastic_step_size": "large_stochastic_step",
-    "isometry": "no_isometry",
-}
-"""The problem that breaks an assumption."""
+
+@dataclass(frozen=True, eq=False)
+class Analysis(AbstractAnalysis):
+    """What the paper says about a plan.
+
+    Attributes:
+        plan: the plan.
+        measured: its encodings.
+        limits, time, length, width: see there.
+        assumptions: the problems that break each assumption which concerns the plan; None for one
+            that the kind of its encodings decides against.
+        problems: what it does not meet.
+    """
+
+    plan: Plan
+    measured: Measured
+    limits: Limits
+    time: Time
+    length: Length
+    width: Width
+    assumptions: Mapping[str, tuple[Problem, ...] | None]
+    problems: tuple[Problem, ...]
+
+    @property
+    def theorems(self) -> dict[str, tuple[str, ...]]:
+        """The assumptions of each theorem that are broken; it applies if there are none."""
+        return {
+            name: tuple(asked for asked in asks if self.assumptions.get(asked, ()) != ())
+            for name, asks in THEOREMS.items()
+        }
+
+    def document(self) -> dict[str, Any]:
+        plan, measured, time = self.plan, self.measured, self.time
+        return {
+            "name": plan.name,
+            **{name: getattr(plan.task, name) for name in ("T", "q", "d")},
+            "eta": plan.rate,
+            "eps": plan.epsilon,
+            "d_e": plan.d_e,
+            "threshold": plan.threshold if plan.kind == "random" else None,
+            "encodings": plan.kind,
+            "zero_loss": plan.task.zero_loss,
+            "measured": {
+                **vars(measured),
+                "delta": measured.delta,
+                "delta_exact": measured.exact,
+                "below_tenth": measured.below_tenth,
+            },
+            "limits": vars(self.limits),
+            "time": {
+                **vars(time),
+                "steps_over_bound": time.steps_over_bound,
+                "steps_over_law": time.steps_over_law,
+            },
+            "length": vars(self.length),
+            "width": vars(self.width),
+            "assumptions": {
+                name: {"holds": broken == (), "problems": [p.code for p in broken or ()]}
+                for name, broken in self.assumptions.items()
+            },
+            "theorems": {
+                name: {"applies": not broken, "broken": list(broken)}
+                for name, broken in self.theorems.items()
+            },
+            "problems": [vars(problem) for problem in self.problems],
+        }
+
+    def describe(self) -> Iterator[Any]:
+        yield from describe_plan(self.plan)
+        if self.plan.kind != "one-hot":
+            yield from describe_encodings(self.plan, self.measured)
+        yield from describe_time(self.plan, self.time, self.limits.stable_eta)
+        yield from describe_elsewhere(self.length, self.width)
+        yield from describe_theorems(self.theorems)
+        yield from describe_problems(self.problems)
 
 
-def analyze(plans: Sequence[Plan]) -> dict[str, Any]:
-    """What the paper says about the plans; several are listed under ``instances``."""
-    answers = [analyze_plan(plan) for plan in plans]
-    if len(answers) == 1:
-        return {"setting": SETTING} | answers[0]
-    return {"setting": SETTING, "instances": answers}
-
-
-def analyze_plan(plan: Plan) -> dict[str, Any]:
-    """One plan."""
+def analyze_plan(plan: Plan) -> Analysis:
+    """What the paper says about a plan."""
     try:
-        measured, found = measure(plan), forecast(plan)
+        measured, forecasted = measure(plan), forecast(plan)
     except InputError as error:
         raise InputError(f"{plan.name}: {error}") from error
-    problems = [*problems_of(plan), *_isometry_problem(plan, measured)]
-    assumptions = _assumptions(plan, {problem.code for problem in problems})
-    return {
-        "name": plan.name,
-        **{name: getattr(plan.task, name) for name in ("T", "q", "d")},
-        "eta": plan.rate,
-        "eps": plan.epsilon,
-        "d_e": plan.d_e,
-        "threshold": plan.threshold if plan.kind == "random" else None,
-        "encodings": plan.kind,
-        "zero_loss": plan.task.zero_loss,
-        "measured": _plain(measured),
-        "limits": {
-            "eps": largest_epsilon(plan.task),
-            "eta": largest_rate(plan.task, plan.d_e),
-            "stable_eta": 2 * plan.task.q,
-        },
-        "time": _time(plan, found),
-        "length": _length(plan, found),
-        "width": _width(plan),
-        "assumptions": assumptions,
-        "theorems": {
-            name: _theorem([a for a in asks if not assumptions.get(a, {"holds": True})["holds"]])
-            for name, asks in THEOREMS.items()
-        },
-        "problems": [{"code": p.code, "where": p.where, "message": p.message} for p in problems],
-    }
+    problems = (*problems_of(plan), *isometry_problem(plan, measured))
+    limits = Limits(largest_epsilon(plan.task), largest_rate(plan.task, plan.d_e), 2 * plan.task.q)
+    return Analysis(
+        plan,
+        measured,
+        limits,
+        _time(plan, forecasted),
+        _length(plan, forecasted),
+        _width(plan),
+        _assumptions(plan, problems),
+        problems,
+    )
 
 
-def _plain(measured: Measured) -> dict[str, Any]:
-    return vars(measured) | {
-        "delta": measured.delta,
-        "delta_exact": measured.exact,
-        "below_tenth": measured.below_tenth,
-    }
-
-
-def _isometry_problem(plan: Plan, measured: Measured) -> tuple[Problem, ...]:
+def isometry_problem(plan: Plan, measured: Measured) -> tuple[Problem, ...]:
+    """What keeps the encodings from having the (q, delta)-RIP with delta < 1/10, if anything."""
     if measured.below_tenth:
         return ()
     text = f"delta is {'' if measured.exact else 'at least '}{measured.delta:.4g}"
@@ -97,10 +158,10 @@ def _isometry_problem(plan: Plan, measured: Measured) -> tuple[Problem, ...]:
     return (Problem("no_isometry", plan.name, text),)
 
 
-def problems_of(plan: Plan) -> list[Problem]:
+def problems_of(plan: Plan) -> tuple[Problem, ...]:
     """What the theorem about such encodings asks, and the plan does not meet."""
-    codes = {CODES[name] for name in _asked(plan)}
-    return [problem for problem in plan.problems if problem.code in codes]
+    codes = frozenset().union(*(ASSUMPTIONS[name].broken_by for name in _asked(plan)))
+    return tuple(problem for problem in plan.problems if problem.code in codes)
 
 
 def _asked(plan: Plan) -> tuple[str, ...]:
@@ -108,66 +169,47 @@ def _asked(plan: Plan) -> tuple[str, ...]:
     return THEOREMS["theorem-3.1" if plan.kind == "one-hot" else "theorem-3.3"][1:]
 
 
-def _assumptions(plan: Plan, broken: set[str]) -> dict[str, Any]:
-    """Which hypotheses hold, of those that concern the plan."""
+def _assumptions(
+    plan: Plan, problems: tuple[Problem, ...]
+) -> dict[str, tuple[Problem, ...] | None]:
+    """Which problems break the assumptions that concern the plan."""
     one_hot = plan.kind == "one-hot"
-    found = {
-        "one_hot": {"holds": one_hot, "problems": []},
-        "not_one_hot": {"holds": not one_hot, "problems": []},
-    }
-    for name in _asked(plan):
-        codes = [CODES[name]] if CODES[name] in broken else []
-        found[name] = {"holds": not codes, "problems": codes}
-    return found
-
-
-def _theorem(broken: list[str]) -> dict[str, Any]:
-    return {"applies": not broken, "broken": broken}
-
-
-def _time(plan: Plan, found: Forecast) -> dict[str, Any]:
-    """The first step with L <= epsilon by the recursion, the paper's bound and our laws."""
-    T, d = plan.task.T, plan.task.d
-    bound = T**2 * d / (plan.rate * plan.epsilon)
-    steps = float(found.reached.mean()) if found.done else None
-    half = float(found.halved.mean()) if (found.halved >= 0).all() else None
     return {
-        "steps": steps,
-        "standard_error": _standard_error(found.reached) if found.done else None,
-        "half_attention": half,
-        "searched": found.searched,
-        "bound": bound,
-        "law": tail(plan),
-        "plateau_law": plateau(plan),
-        "steps_over_bound": None if steps is None else steps / bound,
-        "steps_over_law": None if steps is None else steps / tail(plan),
+        "one_hot": () if one_hot else None,
+        "not_one_hot": None if one_hot else (),
+        **{name: tuple(ASSUMPTIONS[name].broken(problems)) for name in _asked(plan)},
     }
 
 
-def _standard_error(values: np.ndarray) -> float:
-    """Of the mean over groups of draws; 0 where nothing was drawn."""
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+def _time(plan: Plan, forecasted: Forecast) -> Time:
+    reached, halved = forecasted.reached, forecasted.halved
+    # Over groups of draws; one group has no spread, as nothing was drawn.
+    spread = float(reached.std(ddof=1) / np.sqrt(len(reached))) if len(reached) > 1 else 0.0
+    return Time(
+        steps=float(reached.mean()) if forecasted.done else None,
+        standard_error=spread if forecasted.done else None,
+        half_attention=float(halved.mean()) if (halved >= 0).all() else None,
+        searched=forecasted.searched,
+        bound=plan.task.T**2 * plan.task.d / (plan.rate * plan.epsilon),
+        law=tail(plan),
+        plateau_law=plateau(plan),
+    )
 
 
-def _length(plan: Plan, found: Forecast) -> dict[str, Any]:
-    """The loss at twice the length over the loss, when training stops at epsilon."""
+def _length(plan: Plan, forecasted: Forecast) -> Length:
     T, q = plan.task.T, plan.task.q
-    longer = loss_elsewhere(plan, found.alpha, found.C, T=2 * T, q=q) if found.done else None
-    return {
-        "T": 2 * T,
-        "loss": None if longer is None else float(longer.mean()),
-        "ratio": None if longer is None else float(longer.mean() / found.loss.mean()),
-        "law": float(length_ratio(1.0 * T, 2.0 * T, 1.0 * q)),
-        "paper": 4.0,
-    }
+    longer = None
+    if forecasted.done:
+        longer = loss_elsewhere(plan, forecasted.alpha, forecasted.C, T=2 * T, q=q)
+    return Length(
+        T=2 * T,
+        loss=None if longer is None else float(longer.mean()),
+        ratio=None if longer is None else float(longer.mean() / forecasted.loss.mean()),
+        law=float(length_ratio(1.0 * T, 2.0 * T, 1.0 * q)),
+    )
 
 
-def _width(plan: Plan) -> dict[str, Any]:
-    """Theorem 3.5: widths, and what a net as wide as W cannot beat, with the 1/2 of Eq. (3)."""
+def _width(plan: Plan) -> Width:
     T, q, d = plan.task.T, plan.task.q, plan.task.d
-    return {
-        "transformer": plan.width,
-        "fully_connected": T * d,
-        "narrower": plan.width < T * d,
-        "floor": float(width_law(T, q, d, plan.width)) / 2,
-    }
+    floor = float(width_law(T, q, d, plan.width)) / 2
+    return Width(plan.width, T * d, plan.width < T * d, floor)

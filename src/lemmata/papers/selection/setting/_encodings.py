@@ -24,6 +24,14 @@ MOST_BLOCKS = 10_000
 """Rejection gives up after this many blocks of candidates."""
 
 
+def walsh(doublings: int) -> Int[np.ndarray, "d_e d_e"]:
+    """2^doublings orthogonal sign vectors."""
+    square = np.array([[1]])
+    for _ in range(doublings):
+        square = np.block([[square, square], [square, -square]])
+    return square
+
+
 def one_hot(T: int) -> Encodings:
     """Definition 2.2: the identity."""
     return np.eye(T)

@@ -1,18 +1,31 @@
 """A plan: a task with the numbers that the theorems speak of."""
 
 import math
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
 
-from lemmata._errors import InputError
+from lemmata._errors import InputError, unknown_name
+from lemmata.papers._plans import LONGEST_NAME
 from lemmata.papers.selection.setting._task import Task
 from lemmata.tokens import Problem
 
 Kind = Literal["one-hot", "random", "given"]
 """Where encodings come from: the identity, random signs by rejection, or the user."""
+
+Positions = Literal["stochastic", "fixed"]
+"""Encodings that are drawn for every step, or once."""
+
+Query = Literal["zero", "fixed", "random"]
+"""x_query: zero, one Gaussian vector for ever, or a fresh one for every sample."""
+
+
+def check_word(what: str, word: str | None, known: Any) -> None:
+    """Refuse a word that is not one of those of a literal type."""
+    if word is not None and word not in get_args(known):
+        raise InputError(unknown_name(what, word, get_args(known)))
 
 
 @dataclass(frozen=True)
@@ -25,15 +38,28 @@ class OnlineChoices:
         samples, later_rate, change, initial, x_query, tests, seed: see ``Training``.
     """
 
-    encodings: Literal["stochastic", "fixed"] | None = None
+    encodings: Positions | None = None
     rate: float | None = None
     later_rate: float | None = None
     change: int = 50_000
     samples: int = 256
     initial: float = 0.0
-    x_query: Literal["zero", "fixed", "random"] = "zero"
+    x_query: Query = "zero"
     tests: tuple[tuple[int, int], ...] = ()
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_word("encodings", self.encodings, Positions)
+        check_word("x_query", self.x_query, Query)
+
+    def document(self) -> dict[str, Any]:
+        """What differs from the usual, as a plan file says it; the step size is the plan's."""
+        said = {
+            choice.name: getattr(self, choice.name)
+            for choice in fields(self)
+            if choice.name != "rate" and getattr(self, choice.name) != choice.default
+        }
+        return said | ({"tests": [list(test) for test in self.tests]} if self.tests else {})
 
 
 @dataclass(frozen=True)
@@ -70,6 +96,25 @@ class Plan:
                 f"{self.name}: the encodings are for {columns} positions in {rows} dimensions; "
                 f"expected T = {self.task.T} and d_e = {self.d_e}"
             )
+
+    def document(self) -> dict[str, Any]:
+        """The plan as a plan file has it; encodings have one row a position.
+
+        A step size that is the usual one is left out, unless the plan states it for samples too.
+        """
+        said: dict[str, Any] = {
+            "name": self.name[:LONGEST_NAME],
+            **{name: getattr(self.task, name) for name in ("T", "q", "d")},
+            "eps": self.epsilon,
+        }
+        if self.training.rate is not None or self.rate != usual_rate(self.task, self.d_e):
+            said["eta"] = self.rate
+        if self.encodings is not None:
+            said["encodings"] = self.encodings.T.tolist()
+        elif self.d_e is not None:
+            said |= {"d_e": self.d_e, "threshold": self.threshold}
+        training = self.training.document()
+        return said | ({"training": training} if training else {})
 
     @property
     def kind(self) -> Kind:
@@ -117,3 +162,8 @@ def largest_rate(task: Task, d_e: int | None) -> float:
     if d_e is None:
         return 1 / (20 * task.d**2)
     return d_e**2 / (40 * task.d**2 * task.T)
+
+
+def usual_rate(task: Task, d_e: int | None) -> float:
+    """The largest eta that a theorem allows; Section 4's eta = 1 if that is smaller."""
+    return min(1.0, largest_rate(task, d_e))

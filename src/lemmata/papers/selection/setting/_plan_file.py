@@ -7,7 +7,7 @@ are a list of rows, one row a position.
 
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -27,8 +27,10 @@ from lemmata.papers.selection.setting._encodings import check_threshold
 from lemmata.papers.selection.setting._plan import (
     OnlineChoices,
     Plan,
+    Positions,
+    Query,
     largest_epsilon,
-    largest_rate,
+    usual_rate,
 )
 from lemmata.papers.selection.setting._task import Task
 from lemmata.tokens import read_embeddings
@@ -38,7 +40,7 @@ Rows = Float[np.ndarray, "T d_e"]
 
 KEYS = ("T", "q", "d", "name", "eta", "eps", "d_e", "threshold", "encodings", "training")
 TRAINING_KEYS = tuple(choice.name for choice in fields(OnlineChoices) if choice.name != "rate")
-CHOICES = {"encodings": ("stochastic", "fixed"), "x_query": ("zero", "fixed", "random")}
+CHOICES = {"encodings": get_args(Positions), "x_query": get_args(Query)}
 
 MOST = {"samples": 1_000_000, "change": 2**62, "seed": 2**32 - 1}
 
@@ -54,7 +56,7 @@ MOST_ENTRIES = 20_000_000
 SHAPE = 'expected {"T": ..., "q": ..., "d": ...}, or {"plans": [...]} of such objects'
 
 
-def read(file: Path, embeddings: Path | None = None) -> list[Plan]:
+def read_plans(file: Path, embeddings: Path | None = None) -> list[Plan]:
     """The plans of a file, with encodings from a file of their own if given."""
     entries = read_entries(file, setting="selection", shape=SHAPE, keys=KEYS)
     plans = [_plan(entry) for entry in entries]
@@ -81,16 +83,11 @@ def _plan(entry: Entry) -> Plan:
     if d_e is not None and "encodings" not in said:
         made_at(where, check_threshold, d_e, task.T, threshold)
     training = _training(said.get("training", {}), eta, task.d, d_e, where)
-    rate = _usual_rate(task, d_e) if eta is None else eta
+    rate = usual_rate(task, d_e) if eta is None else eta
     plan = Plan(entry.name, task, rate, eps, d_e, threshold, training=training)
     if "encodings" not in said:
         return plan
     return _encoded(plan, as_matrix(said["encodings"], f"{where}, encodings"), where)
-
-
-def _usual_rate(task: Task, d_e: int | None) -> float:
-    """The largest eta that a theorem allows; Section 4's eta = 1 if that is smaller."""
-    return min(1.0, largest_rate(task, d_e))
 
 
 def _encoded(plan: Plan, rows: Rows, where: str) -> Plan:
@@ -112,7 +109,7 @@ def _encoded(plan: Plan, rows: Rows, where: str) -> Plan:
     _check_dimensions(plan.task.q, d_e, where)
     _check_rows(rows, where)
     stated = plan.training.rate
-    rate = _usual_rate(plan.task, d_e) if stated is None else stated
+    rate = usual_rate(plan.task, d_e) if stated is None else stated
     return replace(plan, rate=rate, d_e=d_e, encodings=np.ascontiguousarray(rows.T))
 
 

@@ -19,7 +19,7 @@ from jaxtyping import Array, Float, Int
 
 from lemmata.papers.selection.setting._encodings import inner_products
 from lemmata.papers.selection.setting._population import Average
-from lemmata.training import AbstractDynamics
+from lemmata.training import AbstractGuardable
 
 Scalar = Float[Array, "*batch"]
 
@@ -166,7 +166,7 @@ class Scalars(NamedTuple):
     C: Scalar
 
 
-class TwoScalars(AbstractDynamics[Scalars]):
+class TwoScalars(AbstractGuardable[Scalars]):
     """The recursion for alpha and C.
 
     Attributes:
@@ -207,6 +207,9 @@ class TwoScalars(AbstractDynamics[Scalars]):
         short = 1 - alpha + alpha * at.missed
         inside = (short**2 + alpha**2 * at.variance) / self.q
         return 0.5 * self.d * (inside + alpha**2 * at.squares)
+
+    def size(self, state: Scalars) -> Scalar:
+        return jnp.where(jnp.isfinite(state.C), jnp.abs(state.alpha), jnp.inf)
 
     def measure(self, state: Scalars) -> dict[str, Float[Array, "..."]]:
         after = self.step(state)

@@ -1,0 +1,285 @@
+"""The verbs of the public page: read, draw, analyze, train, check."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from lemmata._errors import InputError, unknown_name
+from lemmata._html import Markup, element, join
+from lemmata.claims import Bench, Claim, Scale, Verdict, Verdicts, declared_by
+from lemmata.claims import check as check_claim
+from lemmata.papers import (
+    Listed,
+    Paper,
+    Theorem,
+    claims_in,
+    find_setting,
+    is_file,
+    papers,
+    settings,
+    theorems_about,
+)
+from lemmata.settings import AbstractAnalysis, AbstractSetting, Run, Track, silent
+from lemmata.training import Store
+
+DEFAULT_SETTING = "mechanics"
+
+Home = str | AbstractSetting[Any] | None
+"""A setting: a paper's key, a file, a value, or whatever the data belongs to."""
+
+
+@dataclass(frozen=True)
+class Analysis(AbstractAnalysis):
+    """What an instance means to a setting, and which theorems speak about it.
+
+    Attributes of the setting's own analysis are attributes of this.
+
+    Attributes:
+        instance: what was analysed.
+        own: the analysis of the setting.
+        theorems: the main results of the setting's paper.
+    """
+
+    instance: Any
+    own: AbstractAnalysis
+    theorems: tuple[Theorem, ...]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or "own" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self.own, name)
+
+    def document(self) -> dict[str, Any]:
+        """The analysis as values that can be written as JSON."""
+        theorems = {
+            theorem.name: {
+                "applies": theorem.applies,
+                "broken": [hypothesis.name for hypothesis in theorem.broken],
+            }
+            for theorem in self.theorems
+        }
+        return self.own.document() | ({"theorems": theorems} if theorems else {})
+
+    def describe(self) -> Iterator[Any]:
+        """The same for a person, item by item."""
+        yield from self.own.describe()
+        for theorem in self.theorems:
+            yield Text(theorem.says, style="green" if theorem.applies else "bold red")
+
+    def _repr_html_(self) -> str:
+        blocks = [element("p", str(item)) for item in self.describe() if not _is_table(item)]
+        return element("div", element("h4", str(self.instance.name)), *blocks)
+
+
+def _is_table(item: Any) -> bool:
+    return isinstance(item, Table)
+
+
+class Analyses(tuple[Analysis, ...]):
+    """The analyses of several instances, in order."""
+
+    def _repr_html_(self) -> str:
+        return join(*(Markup(analysis._repr_html_()) for analysis in self))
+
+
+def read(file: str | Path, setting: Home = None, embeddings: str | Path | None = None) -> list[Any]:
+    """The instances of a file, as the setting reads them."""
+    second = None if embeddings is None else Path(embeddings)
+    return find_setting(setting or DEFAULT_SETTING).read(Path(file), second)
+
+
+def draw(setting: str | AbstractSetting[Any], count: int = 1, seed: int = 0) -> list[Any]:
+    """Random instances of a setting."""
+    if count < 1:
+        raise InputError(f"count must be at least 1; got {count}")
+    return find_setting(setting).draw(count, seed)
+
+
+def analyze(data: Any, setting: Home = None, embeddings: str | Path | None = None) -> Any:
+    """What data means to a setting: one analysis for one instance, ``Analyses`` for several.
+
+    ``data`` is an instance, a list of them, or the path of a file (always several).
+    """
+    instances, home, single = _instances(data, setting, embeddings)
+    known = [paper for paper in papers().values() if paper.has_setting and paper.setting is home]
+    analyses = Analyses(
+        Analysis(
+            instance,
+            home.analyze(instance),
+            tuple(theorem for paper in known for theorem in theorems_about(paper, instance)),
+        )
+        for instance in instances
+    )
+    return analyses[0] if single else analyses
+
+
+def train(
+    data: Any,
+    setting: Home = None,
+    *,
+    embeddings: str | Path | None = None,
+    out: str | Path | None = None,
+    track: Track = silent,
+    **options: Any,
+) -> Run:
+    """Train data in a setting, and record how it approaches what the theory predicts.
+
+    Args:
+        data: an instance, a list of them, or the path of a file.
+        setting: found from the instances if left out.
+        embeddings: a second file, if the setting takes one.
+        out: a folder in which runs are kept, and resumed from.
+        track: see ``lm.Track``; shows progress.
+        options: what the setting takes (``lm.settings()["mechanics"].options``).
+    """
+    instances, home, _ = _instances(data, setting, embeddings)
+    home.check(options)
+    store = None if out is None else Store(Path(out) / "runs")
+    return home.train(instances, options, store=store, track=track)
+
+
+def check(
+    claims: Any = (),
+    *,
+    data: Any = None,
+    embeddings: str | Path | None = None,
+    seed: int = 0,
+    scale: Scale = "quick",
+    out: str | Path | None = None,
+    track: Track = silent,
+    **options: Any,
+) -> Verdicts:
+    """Check claims: by name, by paper, from a file, or as declared with ``lm.claim``.
+
+    Args:
+        claims: one or several of: the name of a claim or of a paper, ``file.py`` or
+            ``file.py::name``, a claim, a function under ``@lm.claim``. Everything if left out.
+        data: instances, or a file, that replace the default instances.
+        embeddings: a second file for the data.
+        seed: everything random depends on it alone.
+        scale: ``quick``, or ``paper`` for the paper's own sizes.
+        out: a folder in which runs are kept, and resumed from.
+        options: fields of the training to change, such as ``steps`` and ``rate``.
+    """
+    judged = checker(
+        data=data,
+        embeddings=embeddings,
+        seed=seed,
+        scale=scale,
+        out=out,
+        track=track,
+        options=options,
+    )
+    return Verdicts([judged(claim) for claim in find_claims(claims)])
+
+
+def checker(
+    *,
+    data: Any = None,
+    embeddings: str | Path | None = None,
+    seed: int = 0,
+    scale: Scale = "quick",
+    out: str | Path | None = None,
+    track: Track = silent,
+    options: Mapping[str, Any] | None = None,
+) -> Callable[[Claim], Verdict]:
+    """A function that checks claims, with one bench for all claims of a setting."""
+    store = None if out is None else Store(Path(out) / "runs")
+    benches: dict[str, Bench] = {}
+
+    def judged(claim: Claim) -> Verdict:
+        key = claim.paper if claim.setting is None else claim.setting.key
+        if key not in benches:
+            instances = None
+            if data is not None:
+                instances, _, _ = _instances(data, setting_of(claim), embeddings)
+            benches[key] = Bench(seed, scale, store, track, instances, dict(options or {}))
+        return check_claim(claim, benches[key])
+
+    return judged
+
+
+def setting_of(claim: Claim) -> AbstractSetting[Any]:
+    """The setting that a claim's instances belong to."""
+    return papers()[claim.paper].setting if claim.setting is None else claim.setting
+
+
+def find_claims(names: Any = ()) -> list[Claim]:
+    """The claims that are meant; everything for nothing."""
+    wanted = [names] if isinstance(names, str | Path | Claim | Paper) or callable(names) else names
+    chosen: dict[str, Claim] = {}
+    for name in list(wanted) or list(papers()):
+        chosen |= {claim.name: claim for claim in _claims(name)}
+    return list(chosen.values())
+
+
+def _claims(name: Any) -> Iterator[Claim] | Sequence[Claim]:
+    if isinstance(name, Claim):
+        return [name]
+    if isinstance(name, Paper):
+        return name.claims
+    if callable(name):
+        if not declared_by(name):
+            raise InputError(f"{name!r} is no claim: put @lm.claim(...) above the function")
+        return declared_by(name)
+    text = str(name)
+    if is_file(text):
+        return claims_in(text)
+    if text in papers():
+        return papers()[text].claims
+    paper = text.split("/")[0]
+    if paper in papers():
+        claims: Listed = papers()[paper].claims
+        return [claims[text]]
+    raise InputError(unknown_name("claim", text, [*papers(), "FILE.py"]))
+
+
+def _instances(
+    data: Any, setting: Home, embeddings: str | Path | None
+) -> tuple[list[Any], AbstractSetting[Any], bool]:
+    """The instances, their setting, and whether it was a single one."""
+    if isinstance(data, str | Path):
+        home = find_setting(setting or DEFAULT_SETTING)
+        return read(data, home, embeddings), home, False
+    if embeddings is not None:
+        raise InputError("embeddings go with a file; an instance has its own")
+    single = not isinstance(data, Sequence)
+    instances = [data] if single else list(data)
+    if not instances:
+        raise InputError("there is no instance: the list is empty")
+    return instances, _home(instances, setting), single
+
+
+def _home(instances: Sequence[Any], setting: Home) -> AbstractSetting[Any]:
+    if setting is not None:
+        return find_setting(setting)
+    for home in settings().values():
+        if home.instance_type is not object and isinstance(instances[0], home.instance_type):
+            return home
+    raise InputError(
+        f"cannot tell the setting of a {type(instances[0]).__name__}; say setting=..., one of "
+        f"{', '.join(settings())}"
+    )
+
+
+def verbs_of(setting: AbstractSetting[Any]) -> tuple[Callable[..., Any], ...]:
+    """read, draw, analyze, train and check, in one setting; check takes the paper's own names."""
+
+    def check_here(claims: str | Sequence[str] = (), **options: Any) -> Verdicts:
+        """Check claims of this paper by their names in it; all of them if left out."""
+        names = [claims] if isinstance(claims, str) else list(claims)
+        listed = papers()[setting.key].claims
+        return check([listed[name] for name in names] if names else list(listed), **options)
+
+    return (
+        partial(read, setting=setting),
+        partial(draw, setting),
+        partial(analyze, setting=setting),
+        partial(train, setting=setting),
+        check_here,
+    )

@@ -1,0 +1,56 @@
+"""Which theorems speak about an instance, by the hypotheses of the claims themselves."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from lemmata.papers._paper import Paper
+from lemmata.settings import Hypothesis
+
+MAIN = re.compile(r"(theorem|proposition|corollary)-[^/]+")
+"""Claims worth listing: the printed version of a main result."""
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A theorem and what it would need of an instance, if it does not apply.
+
+    Attributes:
+        name: without the paper's key.
+        statement: what it says.
+        broken: its hypotheses that the instance does not meet.
+    """
+
+    name: str
+    statement: str
+    broken: tuple[Hypothesis, ...]
+
+    @property
+    def applies(self) -> bool:
+        """Whether it speaks about the instance."""
+        return not self.broken
+
+    @property
+    def says(self) -> str:
+        """For a person."""
+        if self.applies:
+            return f"{self.name} applies: {self.statement}"
+        why = "; ".join(f"not so: {hypothesis.says}" for hypothesis in self.broken)
+        return f"{self.name} does not apply ({why})"
+
+
+def theorems_about(paper: Paper, instance: Any) -> list[Theorem]:
+    """The paper's main results, each with the hypotheses that the instance breaks."""
+    chosen = [
+        (claim.name.removeprefix(f"{paper.key}/"), claim)
+        for claim in paper.claims
+        if MAIN.fullmatch(claim.name.removeprefix(f"{paper.key}/")) and not claim.experiment.own
+    ]
+    return [
+        Theorem(
+            name,
+            claim.statement,
+            tuple(h for h in claim.hypotheses if h.broken(instance.problems)),
+        )
+        for name, claim in chosen
+    ]

@@ -1,0 +1,236 @@
+"""A lemma of the user's own: a function with a statement, in any file or notebook."""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from lemmata._errors import InputError
+from lemmata.claims import (
+    AbstractInstances,
+    Bench,
+    Claim,
+    Comparison,
+    Comparisons,
+    Experiment,
+    Own,
+    Scale,
+)
+from lemmata.papers._source import find_setting
+from lemmata.settings import AbstractSetting, Case, Evidence, Run
+from lemmata.training import AbstractDynamics, log_spaced, run
+
+COUNT = 20
+"""Random instances on which a lemma is checked by default."""
+
+
+@dataclass(frozen=True)
+class Drawn(AbstractInstances):
+    """Random instances of a setting."""
+
+    setting: AbstractSetting[Any]
+    count: int = COUNT
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Any]:
+        return self.setting.draw(self.count if scale == "quick" else 10 * self.count, seed)
+
+    @property
+    def says(self) -> str:
+        return f"{self.count} random instances of the {self.setting.key} setting"
+
+
+@dataclass(frozen=True)
+class Generated(AbstractInstances):
+    """Instances that a function of the user's makes from a seed."""
+
+    generate: Callable[[int], Sequence[Any]]
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Any]:
+        return list(self.generate(seed))
+
+    @property
+    def says(self) -> str:
+        return f"instances of {getattr(self.generate, '__name__', 'a generator')}"
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Training as the setting does it, with the options that were asked for."""
+
+    setting: AbstractSetting[Any]
+    options: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        self.setting.check(self.options)
+
+    def changed(self, options: Mapping[str, Any]) -> "Asked":
+        """The same with other options."""
+        return replace(self, options={**self.options, **options})
+
+    @property
+    def says(self) -> str:
+        said = ", ".join(f"{name} {value}" for name, value in self.options.items())
+        return f"trained as usual{f' with {said}' if said else ''}"
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """Dynamics of the user's own, one for each instance, for some steps."""
+
+    dynamics: Callable[[Any], AbstractDynamics[Any]]
+    steps: int
+
+    @property
+    def says(self) -> str:
+        return f"{self.steps:,} steps of {getattr(self.dynamics, '__name__', 'own dynamics')}"
+
+
+def experiment(
+    setting: str | AbstractSetting[Any],
+    *,
+    instances: Sequence[Any] | Callable[[int], Sequence[Any]] | None = None,
+    count: int = COUNT,
+    dynamics: Callable[[Any], AbstractDynamics[Any]] | None = None,
+    **options: Any,
+) -> Experiment[Evidence[Any]]:
+    """An experiment for a lemma: instances of a setting, trained with these options.
+
+    Args:
+        setting: a paper's key, a file, or a setting of your own.
+        instances: a list of instances, or a function from a seed to one; ``count`` random ones
+            if left out.
+        dynamics: instead of the setting's own training, a function from an instance to an
+            ``AbstractDynamics``; its measurements become the columns, and ``steps`` says for how
+            long it runs.
+        options: what ``train`` takes in this setting: ``algorithm``, ``rate``, ``steps``, ...
+    """
+    home = find_setting(setting)
+    source: AbstractInstances = Drawn(home, count)
+    if callable(instances):
+        source = Generated(instances)
+    elif instances is not None:
+        source = Own(tuple(instances))
+    if dynamics is None:
+        return Experiment(source, _train, Asked(home, options))
+    steps = options.pop("steps", 1_000)
+    if options:
+        raise InputError(f"own dynamics take instances and steps; {', '.join(options)} has no use")
+    return Experiment(source, _follow, Followed(dynamics, steps))
+
+
+def _train(
+    experiment: Experiment[Evidence[Any]], instances: Sequence[Any], bench: Bench
+) -> Evidence[Any]:
+    asked: Asked = experiment.training
+    trained = asked.setting.train(instances, asked.options, store=bench.store, track=bench.track)
+    return evidence_of(trained)
+
+
+_train.__doc__ = ""
+
+
+def evidence_of(trained: Run) -> Evidence[Any]:
+    """What a run says about the instances that could be trained."""
+    rows = [i for i, good in enumerate(trained.trained) if good]
+    skipped = [c for c, good in zip(trained.instances, trained.trained, strict=True) if not good]
+    return replace(trained.evidence.select(rows), skipped=tuple(skipped))
+
+
+def _follow(
+    experiment: Experiment[Evidence[Any]], instances: Sequence[Any], bench: Bench
+) -> Evidence[Any]:
+    followed: Followed = experiment.training
+    each = [followed.dynamics(instance) for instance in instances]
+    batch = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *each)
+    steps = log_spaced(followed.steps)
+    progress = bench.track("own dynamics", len(each) * followed.steps)
+    recording = run(batch, steps, store=bench.store, progress=progress)
+    return Evidence(tuple(instances), steps, recording.series)
+
+
+_follow.__doc__ = ""
+
+
+def _look(
+    experiment: Experiment[Evidence[Any]], instances: Sequence[Any], bench: Bench
+) -> Evidence[Any]:
+    """Nothing is trained."""
+    return Evidence(tuple(instances))
+
+
+def claim(
+    statement: str,
+    *,
+    setting: str | AbstractSetting[Any],
+    hypotheses: Sequence[str] = (),
+    on: str | Experiment[Any] = "runs",
+    where: str = "",
+) -> Callable[[Callable[..., Comparisons]], Callable[..., Comparisons]]:
+    """Declare a lemma: the function below it says what is asserted.
+
+    Args:
+        statement: the lemma in words.
+        setting: a paper's key, a file with a setting, or a setting of your own.
+        hypotheses: what an instance must satisfy, by the setting's names.
+        on: ``runs`` hands the function training runs (``steps``, ``rate`` and every recorded
+            column as attributes, one row an instance, one column a record); ``instances`` hands
+            it the instances with their graphs and limits, untrained; ``lm.experiment(...)`` says
+            what exactly is run.
+        where: where the lemma stands, if anywhere.
+
+    The function returns ``lm.at_least(left, right)``, ``lm.at_most``, ``lm.equal``,
+    ``lm.tends_to(curve, value)``, or a list of these.
+    """
+    home = find_setting(setting)
+    assumed = tuple(home.hypothesis(name) for name in hypotheses)
+    if isinstance(on, str) and on not in ("runs", "instances"):
+        raise InputError(f"on is 'runs', 'instances' or lm.experiment(...); got '{on}'")
+    if isinstance(on, Experiment):
+        chosen = on
+    elif on == "runs":
+        chosen = experiment(home)
+    else:
+        chosen = Experiment(Drawn(home), _look)
+
+    def wrap(check: Callable[..., Comparisons]) -> Callable[..., Comparisons]:
+        name = f"{_file_of(check)}/{check.__name__}"
+        declared = Claim(
+            name, where or name, statement, assumed, chosen, _guarded(check, name), setting=home
+        )
+        check.claims = (declared,)  # pyright: ignore[reportFunctionMemberAccess]
+        return check
+
+    return wrap
+
+
+def _file_of(check: Callable[..., Any]) -> str:
+    """The name of the file that a function stands in; ``own`` in a notebook."""
+    stem = Path(check.__code__.co_filename).stem
+    return stem if stem.isidentifier() else "own"
+
+
+def _guarded(check: Callable[..., Comparisons], name: str) -> Callable[..., Comparisons]:
+    """Say which lemma is at fault if it raises, or gives something that is no comparison."""
+
+    @functools.wraps(check)
+    def guarded(evidence: Evidence[Case]) -> Comparisons:
+        try:
+            answer = check(evidence)
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(f"{name} raised {type(error).__name__}: {error}") from error
+        parts: list[Any] = list(answer) if isinstance(answer, list | tuple) else [answer]
+        for part in parts:
+            if not isinstance(part, Comparison):
+                raise InputError(
+                    f"{name} must return lm.at_least(...), lm.at_most, lm.equal, lm.tends_to or a "
+                    f"list of these; got {type(part).__name__}"
+                )
+        return parts
+
+    return guarded

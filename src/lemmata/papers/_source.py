@@ -1,0 +1,88 @@
+"""What a user's file brings: lemmas, settings, papers."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from lemmata._errors import InputError, unknown_name
+from lemmata.claims import Claim, claims_of
+from lemmata.papers._paper import Named, Paper, papers, settings
+from lemmata.settings import AbstractSetting
+
+
+def is_file(name: str) -> bool:
+    """Whether a name means a Python file, or something in one (``file.py::name``)."""
+    return name.split("::")[0].endswith(".py")
+
+
+def load(file: Path) -> ModuleType:
+    """Run a Python file as a module of its own name; it may import what stands beside it."""
+    path = file.resolve()
+    if not path.is_file():
+        raise InputError(f"{file}: there is no such file")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    except InputError:
+        raise
+    except Exception as error:
+        where = _line_in(error, path)
+        raise InputError(f"{file}{where}: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _line_in(error: BaseException, path: Path) -> str:
+    """The line of the file at which an error arose."""
+    if isinstance(error, SyntaxError):
+        return f", line {error.lineno}"
+    lines = []
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            lines.append(trace.tb_lineno)
+        trace = trace.tb_next
+    return f", line {lines[-1]}" if lines else ""
+
+
+def claims_in(name: str) -> list[Claim]:
+    """The claims of a file, or the one of ``file.py::name``."""
+    file, _, wanted = name.partition("::")
+    module = load(Path(file))
+    known = Named("claim", ((claim.name, claim) for claim in claims_of([module])))
+    if not known:
+        raise InputError(
+            f"{file}: no claim is declared here; put @lm.claim(...) above a function that returns "
+            "lm.at_least(...) or another comparison"
+        )
+    if not wanted:
+        return list(known.values())
+    chosen = [claim for full, claim in known.items() if wanted in (full, full.split("/", 1)[-1])]
+    if not chosen:
+        short = [full.split("/", 1)[-1] for full in known]
+        raise InputError(f"{file}: {unknown_name('claim', wanted, short)}")
+    return chosen
+
+
+def find_setting(name: str | AbstractSetting[Any]) -> AbstractSetting[Any]:
+    """A setting: itself, that of a paper, or the one of a file (``file.py``)."""
+    if isinstance(name, AbstractSetting):
+        return name
+    if not is_file(name):
+        return papers()[name].setting if name in papers() else settings()[name]
+    module = load(Path(name.split("::")[0]))
+    found = [value for value in vars(module).values() if isinstance(value, AbstractSetting)]
+    found += [value.setting for value in vars(module).values() if isinstance(value, Paper)]
+    unique = list({id(setting): setting for setting in found}.values())
+    if len(unique) != 1:
+        raise InputError(
+            f"{name}: expected one setting (a value of a class that extends lm.AbstractSetting), "
+            f"found {len(unique)}"
+        )
+    return unique[0]

@@ -1,0 +1,35 @@
+"""Facts about structures that are true or false as a whole, with the first dataset at fault."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lemmata.claims import Comparison, Fact
+from lemmata.papers.convergence.setting import Dataset
+from lemmata.settings import Evidence
+
+Fault = tuple[str, dict[str, Any]]
+"""What is wrong, in words, and the numbers or names that matter."""
+
+
+def no_fault(
+    part: str, faults: Callable[[Dataset], Iterator[Fault]], evidence: Evidence[Dataset], says: str
+) -> Fact:
+    """Fails with the first fault; holds if no dataset has any."""
+    for i, dataset in enumerate(evidence):
+        for text, details in faults(dataset):
+            witness = {
+                "dataset": dataset.name,
+                "samples": [dataset.data.show(sample) for sample in dataset.data.samples],
+                **details,
+            }
+            return Fact(False, f"{part}: {text}", part=part, witness=witness, case=i)
+    return Fact(True, f"{part}: {says}", part=part, checked=len(evidence))
+
+
+def on_its_own(
+    evidence: Evidence[Any], comparisons: Comparison | Sequence[Comparison]
+) -> list[Comparison]:
+    """Comparisons on instances of their own, as a counterexample gives them."""
+    listed = [comparisons] if isinstance(comparisons, Comparison) else comparisons
+    return [replace(each, cases=evidence.cases, places=evidence.steps) for each in listed]

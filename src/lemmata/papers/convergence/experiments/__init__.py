@@ -1,0 +1,101 @@
+"""The experiments behind claims and figures: instances, how they are trained, what is measured."""
+
+from dataclasses import replace
+
+from lemmata.claims import Experiment, Several
+from lemmata.papers.convergence import theory
+from lemmata.papers.convergence.counterexamples import (
+    label_out_of_reach,
+    outnumbered,
+    shared_next_token,
+)
+from lemmata.papers.convergence.experiments._instances import Drawn as Drawn
+from lemmata.papers.convergence.experiments._instances import Fixed as Fixed
+from lemmata.papers.convergence.experiments._instances import Part
+from lemmata.papers.convergence.experiments._measures import (
+    algorithm_1,
+    asked,
+    both_stages,
+    joint_training,
+    past_lemma_7,
+    stage_1,
+    stage_2,
+    structures,
+    trained_models,
+)
+from lemmata.papers.convergence.experiments._points import random_points
+from lemmata.papers.convergence.setting import (
+    Dataset,
+    Joint,
+    Realizable,
+    Rejection,
+    Samples,
+    TwoStage,
+    example_1,
+)
+
+PAPER_DATA = Drawn(Realizable(), 100)
+TWO_TOKENS = Fixed((Dataset.from_sentences("abab", ["abab", "ba"]),))
+EXAMPLE_DATA = Fixed((example_1(),))
+SMALL_DATA = Several(
+    (EXAMPLE_DATA, TWO_TOKENS, Drawn(Realizable(vocabulary=6, longest=5, copies=3), 2))
+)
+SPECIAL_DATA = Several(
+    (
+        SMALL_DATA,
+        Drawn(Realizable(vocabulary=12, cycles=3, reflect=0.6), 2),
+        Drawn(Rejection(vocabulary=10, sentences=30), 2),
+    )
+)
+ALL_DATA = Several((SPECIAL_DATA, PAPER_DATA))
+SIXTEEN = Several((SPECIAL_DATA, Drawn(Realizable(), 8)))
+
+STRUCTURES = Experiment(ALL_DATA, structures)
+SMALL_STRUCTURES = Experiment(SMALL_DATA, structures)
+EXAMPLE_STRUCTURE = Experiment(EXAMPLE_DATA, structures, own=True)
+SAMPLE_LEVEL = Experiment(
+    Several(
+        (
+            Fixed((shared_next_token(), label_out_of_reach())),
+            *(Drawn(Samples(K, optimal), 10) for K in (6, 9, 20) for optimal in (1, 2, 3)),
+        )
+    ),
+    structures,
+)
+RANDOM_POINTS = Experiment(Several((SPECIAL_DATA, Drawn(Realizable(), 6))), random_points)
+
+TRAINING = Experiment(ALL_DATA, stage_2, TwoStage())
+FIRST_STAGE = Experiment(ALL_DATA, stage_1, TwoStage())
+BOTH_STAGES = Experiment(ALL_DATA, both_stages, TwoStage())
+TRAINED_MODELS = Experiment(ALL_DATA, trained_models, TwoStage())
+LARGE_STEPS = Experiment(SIXTEEN, past_lemma_7, TwoStage(steps=200, rate="largest"))
+LONG_RUN = Experiment(SIXTEEN, stage_2, TwoStage(steps=5_000, rate=0.2, record="log"))
+LONG_STAGE_1 = Experiment(
+    TWO_TOKENS,
+    stage_1,
+    TwoStage(
+        stage1_steps=int(theory.corollary_1_steps(eta0=0.5, n=1.0, K=2)),
+        stage1_rate=0.5,
+        steps=1,
+        record="log",
+    ),
+)
+"""For as long as Corollary 1 asks with two tokens, where ||W_ov*|| is 1."""
+
+WITHOUT_ASSUMPTION_3 = Experiment(
+    Several(
+        (
+            Fixed((outnumbered(),)),
+            Drawn(Realizable(assumption_3=False, random_lengths=False), 10),
+        )
+    ),
+    stage_2,
+    TwoStage(steps=200, rate=0.05),
+)
+EXAMPLE = Experiment(Part(EXAMPLE_DATA, ALL_DATA), asked, TwoStage(), own=True)
+EXAMPLE_RUN = replace(EXAMPLE, measure=algorithm_1)
+PAPER_RUN = Experiment(Part(PAPER_DATA, ALL_DATA), algorithm_1, TwoStage(), own=True)
+PAPER_STAGES = replace(PAPER_RUN, measure=stage_1), replace(PAPER_RUN, measure=stage_2)
+FASTER_RUN = Experiment(PAPER_DATA, algorithm_1, TwoStage(rate=0.5, record=(900,)), own=True)
+JOINT_RUN = Experiment(Drawn(Realizable(), 26, 100), joint_training, Joint(steps=1_800), own=True)
+"""As many updates as both stages of Section 7 take together."""

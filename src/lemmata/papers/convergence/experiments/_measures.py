@@ -1,0 +1,241 @@
+"""What is measured: structures, the two stages of Algorithm 1, and what trained models do."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from lemmata.claims import Bench, Experiment
+from lemmata.papers.convergence import theory
+from lemmata.papers.convergence.experiments._instances import Part
+from lemmata.papers.convergence.setting import Dataset, JointRun, TwoStage, TwoStageRun
+from lemmata.settings import Evidence, as_rows
+from lemmata.tokens import Problem, Role
+
+MOST_STEPS = 20_000
+"""A run that would have to be longer is cut here."""
+
+
+def structures(
+    experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
+) -> Evidence[Dataset]:
+    """Collocations, orders and max-margin solutions; nothing is trained."""
+    return Evidence(tuple(instances))
+
+
+def algorithm_1(
+    experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
+) -> TwoStageRun | None:
+    """Both stages of Algorithm 1; datasets without a collocation cannot be trained."""
+    training: TwoStage = experiment.training
+    if isinstance(experiment.instances, Part):
+        whole = replace(experiment, instances=experiment.instances.whole, own=False)
+        run = bench.evidence(whole)
+        rows = {dataset.name: i for i, dataset in enumerate(run.datasets)}
+        return run.select([rows[dataset.name] for dataset in instances])
+    ready = [dataset for dataset in instances if dataset.has_collocation]
+    if not ready:
+        return None
+    total = len(ready) * (training.stage1_steps + training.steps)
+    return training.run(ready, store=bench.store, progress=bench.track("Algorithm 1", total))
+
+
+def stage_1(
+    experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
+) -> Evidence[Dataset]:
+    """Stage 1 of Algorithm 1 along its steps."""
+    run = _run(experiment, bench)
+    return Evidence((), skipped=tuple(instances)) if run is None else _stage(run, 1, instances)
+
+
+def stage_2(
+    experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
+) -> Evidence[Dataset]:
+    """Stage 2 of Algorithm 1 along its steps."""
+    run = _run(experiment, bench)
+    return Evidence((), skipped=tuple(instances)) if run is None else _stage(run, 2, instances)
+
+
+def _run(experiment: Experiment[Any], bench: Bench) -> TwoStageRun | None:
+    """The run behind an experiment, shared by all that look at it."""
+    return bench.evidence(replace(experiment, measure=algorithm_1))
+
+
+def _stage(run: TwoStageRun, number: int, instances: Sequence[Dataset]) -> Evidence[Dataset]:
+    """A stage as grids: what was recorded, and the constants of each dataset."""
+    recording = run.stage1 if number == 1 else run.stage2
+    rate = run.rate_ov if number == 1 else run.rate_kq
+    columns = recording.series | {
+        "rate": rate[:, None],
+        "stage1_rate": run.rate_ov[:, None],
+        "stage1_steps": np.full((len(rate), 1), float(run.algorithm.stage1_steps)),
+    }
+    constants = {"K": "K", "N": "N", "L": "L_max", "norm_ov": "norm_ov", "norm_kq": "norm_kq"}
+    for name, attribute in constants.items():
+        columns[name] = as_rows([getattr(dataset, attribute) for dataset in run.datasets])
+    untrained = tuple(dataset for dataset in instances if not dataset.has_collocation)
+    return Evidence(run.datasets, recording.steps, columns, untrained)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of training on a dataset."""
+
+    instance: Dataset
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.instance.name}, stage {self.number}"
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        return self.instance.problems
+
+
+def both_stages(
+    experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
+) -> Evidence[Stage]:
+    """Both stages of Algorithm 1 side by side, each along its own steps."""
+    untrained = tuple(Stage(d, 1) for d in instances if not d.has_collocation)
+    run = _run(experiment, bench)
+    if run is None:
+        return Evidence((), skipped=untrained)
+    stages = [_stage(run, number, ()) for number in (1, 2)]
+    steps = np.union1d(*(_steps(stage) for stage in stages))
+    return Evidence(
+        tuple(Stage(dataset, i) for i, stage in enumerate(stages, 1) for dataset in stage),
+        steps,
+        {
+            "norm": np.concatenate([_spread(stage, stage.norm, steps) for stage in stages]),
+            "descent_on_weights": np.concatenate(
+                [_spread(stage, stage.descent_on_weights, steps) for stage in stages]
+            ),
+            "rate": np.concatenate([stage.rate for stage in stages]),
+        },
+        untrained,
+    )
+
+
+def _steps(evidence: Evidence[Any]) -> np.ndarray:
+    assert evidence.steps is not None
+    return evidence.steps
+
+
+def _spread(
+    evidence: Evidence[Any], grid: Float[np.ndarray, "rows _"], steps: np.ndarray
+) -> Float[np.ndarray, "rows _"]:
+    """The grid on more steps, unknown where nothing was recorded."""
+    wide = np.full((len(grid), len(steps)), np.nan)
+    wide[:, np.isin(steps, _steps(evidence))] = grid
+    return wide
+
+
+def past_lemma_7(
+    experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
+) -> Evidence[Dataset]:
+    """Stage 2 of Algorithm 1, its steps counted from the last t_0 of Lemma 7 on."""
+    training: TwoStage = experiment.training
+    starts = [
+        theory.lemma_7_start(training.rates(dataset)[1], dataset.norm_kq, dataset.L_max)
+        for dataset in instances
+        if dataset.has_collocation and dataset.norm_kq > 0
+    ]
+    steps = int(min(max([*starts, 1.0]) + training.steps, MOST_STEPS))
+    longer = replace(training, steps=steps)
+    run = algorithm_1(replace(experiment, training=longer), instances, bench)
+    return Evidence((), skipped=tuple(instances)) if run is None else _stage(run, 2, instances)
+
+
+def trained_models(
+    experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
+) -> Evidence[Dataset]:
+    """Stage 2 of Algorithm 1, and the trained models on inputs seen and unseen."""
+    run = _run(experiment, bench)
+    if run is None:
+        return Evidence((), skipped=tuple(instances))
+    evidence = _stage(run, 2, instances)
+    chances = [_chances(run, i, list(unseen_inputs(d))) for i, d in enumerate(run.datasets)]
+    weights = [_smallest_optimal_weight(run, i) for i in range(len(run.datasets))]
+    columns = {
+        "unseen_chance": as_rows([chance[:, 0] for chance in chances]),
+        "unseen_rival": as_rows([chance[:, 1] for chance in chances]),
+        "final_smallest_weight": as_rows(weights),
+    }
+    return replace(evidence, columns={**evidence.columns, **columns})
+
+
+def unseen_inputs(dataset: Dataset) -> Iterator[tuple[list[int], int]]:
+    """Inputs [x0, q] of a non-comparable and a non-optimal token, with n(x0)."""
+    for query in dataset.orders.graphs:
+        if dataset.orders.role(query, query) == Role.NON_OPTIMAL:
+            for token in dataset.orders.having(query, Role.NON_COMPARABLE):
+                yield [token, query], dataset.collocation.following[token]
+
+
+def _chances(run: TwoStageRun, i: int, inputs: Sequence[tuple[list[int], int]]) -> np.ndarray:
+    """One row an input: the probability of a token, and of the likeliest other one."""
+    rows = []
+    for tokens, expected in inputs:
+        distribution = run.predict(i, tokens)
+        rows.append([distribution[expected], np.delete(distribution, expected).max()])
+    return np.array(rows).reshape(-1, 2)
+
+
+def _smallest_optimal_weight(run: TwoStageRun, i: int) -> float:
+    """The smallest attention weight of an optimal token at the end, by Eq. (9) as it stands."""
+    dataset, W = run.datasets[i], run.key_query(i)
+    smallest = np.inf
+    for sample in dataset.data.samples:
+        tokens = np.array(sample.tokens)
+        weights = np.exp(W[tokens, sample.query] - W[tokens, sample.query].max())
+        chosen = np.isin(tokens, list(dataset.orders.selected(sample)))
+        smallest = min(smallest, *(weights[chosen] / weights.sum()), np.inf)
+    return float(smallest)
+
+
+EXPECTED = {"S P": "V", "O S P": "P", "V P": "O", "O V P": "P"}
+"""Example 2: what should follow some inputs that Example 1 does not contain."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """An input of words, and the word that should follow."""
+
+    instance: Dataset
+    words: str
+    expected: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.words} → {self.expected}"
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        return self.instance.problems
+
+
+def asked(
+    experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
+) -> Evidence[Question]:
+    """The trained model on the inputs of Example 2."""
+    run = _run(experiment, bench)
+    assert run is not None
+    (dataset,) = run.datasets
+    questions = tuple(Question(dataset, words, word) for words, word in EXPECTED.items())
+    inputs = [
+        (dataset.encode(question.words.split()), dataset.encode([question.expected])[0])
+        for question in questions
+    ]
+    chances = _chances(run, 0, inputs)
+    return Evidence(questions, columns={"chance": chances[:, :1], "rival": chances[:, 1:]})
+
+
+def joint_training(
+    experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
+) -> JointRun:
+    """Both layers in one stage."""
+    progress = bench.track("joint training", len(instances) * experiment.training.steps)
+    return experiment.training.run(list(instances), store=bench.store, progress=progress)

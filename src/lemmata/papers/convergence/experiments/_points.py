@@ -1,0 +1,255 @@
+"""Random weights, and what the paper's displayed formulas give there.
+
+Each quantity is computed twice by routes that share nothing: the loss is written as in the paper
+and differentiated with a complex step (exact to rounding), the printed gradient formulas are
+evaluated as they stand, and the log-domain gradients of the package stand beside them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from lemmata.attention import attention_gradient, collocation_gradient, value_margins
+from lemmata.claims import Bench, Experiment
+from lemmata.papers.convergence.setting import Batch, Dataset
+from lemmata.settings import Evidence
+
+SCALES = (0.3, 1.0, 10.0, 100.0)
+POINTS_PER_SCALE = 4
+MILD = 2
+"""The first scales are mild enough for the formulas as printed, which subtract from 1."""
+
+Matrix = np.ndarray
+
+
+@dataclass(frozen=True)
+class Point:
+    """Random weights.
+
+    Attributes:
+        values: W_ov x, one row a token x.
+        equal: the same when every margin of W_ov is ``delta``.
+        weights: W_kq.
+        along: a direction for W_ov and one for W_kq.
+        mild: whether the formulas as printed, which subtract from 1, are good here.
+    """
+
+    values: Matrix
+    equal: Matrix
+    delta: float
+    weights: Matrix
+    along: Matrix
+    mild: bool
+
+
+def random_points(
+    experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
+) -> Evidence[Dataset]:
+    """Losses and gradients at random weights of several sizes, by independent routes."""
+    ready = [d for d in instances if d.has_collocation and d.norm_kq > 0 and d.orthonormal]
+    skipped = tuple(dataset for dataset in instances if dataset not in ready)
+    if not ready:
+        return Evidence((), skipped=skipped)
+    points = [
+        _draw(dataset, np.random.default_rng([experiment.seed, i]))
+        for i, dataset in enumerate(ready)
+    ]
+    tables = [
+        [_formulas(dataset, point) for point in row]
+        for dataset, row in zip(ready, points, strict=True)
+    ]
+    columns = {
+        name: np.array([[values[name] for values in table] for table in tables])
+        for name in tables[0][0]
+    }
+    return Evidence(tuple(ready), None, columns | _implemented(ready, points), skipped)
+
+
+def _draw(dataset: Dataset, generator: np.random.Generator) -> list[Point]:
+    """The points of one dataset."""
+    K, target = dataset.K, dataset.value_margin.weights
+    assert target is not None
+    points = []
+    for number, scale in enumerate(np.repeat(SCALES, POINTS_PER_SCALE)):
+        values = scale * generator.standard_normal((K, K))
+        weights = scale * generator.standard_normal((K, K))
+        along = generator.standard_normal((2, K, K))
+        mild = number < MILD * POINTS_PER_SCALE
+        points.append(Point(values, scale * target.T, float(scale), weights, along, mild))
+    return points
+
+
+def _formulas(dataset: Dataset, point: Point) -> dict[str, float]:
+    """The printed formulas, the complex-step derivatives, and the size of the terms that add up."""
+    row = {
+        "loss_grouped": float(_loss(dataset, point.values, point.weights).real),
+        "loss_listed": _listed_loss(dataset, point.values, point.weights),
+        "weight_ratio": _worst_ratio(dataset, point.weights),
+        "largest_logit": float(np.abs(point.weights).max()),
+    }
+    names = [f"{kind}_{number}" for number in (4, 5, 6) for kind in ("formula", "slope", "terms")]
+    return row | (_gradients(dataset, point) if point.mild else dict.fromkeys(names, np.nan))
+
+
+def _gradients(dataset: Dataset, point: Point) -> dict[str, float]:
+    """Lemma 4, Eq. (5) and Eq. (6), each with the derivative that it should be."""
+    step = 1e-30
+    values, weights, (over_values, over_weights) = point.values, point.weights, point.along
+    moved = weights + 1j * step * over_weights
+    terms = {
+        4: _lemma_4(dataset, point),
+        5: _equation_5(dataset, values) * over_values,
+        6: _equation_6(dataset, values, weights) * over_weights,
+    }
+    slopes = {
+        4: _loss(dataset, point.equal, moved).imag / step,
+        5: _collocation_loss(dataset, values + 1j * step * over_values).imag / step,
+        6: _loss(dataset, values, moved).imag / step,
+    }
+    row = {f"slope_{number}": slope for number, slope in slopes.items()}
+    for number, products in terms.items():
+        row[f"formula_{number}"] = float(np.sum(products))
+        row[f"terms_{number}"] = float(np.sum(np.abs(products)))
+    return row
+
+
+def _log_sum(logits: np.ndarray) -> np.ndarray:
+    top = np.real(logits).max(axis=-1, keepdims=True)
+    return (np.log(np.exp(logits - top).sum(axis=-1, keepdims=True)) + top)[..., 0]
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    return np.exp(logits - _log_sum(logits)[..., None])
+
+
+def _collocation_loss(dataset: Dataset, values: Matrix) -> complex:
+    """L_0 as displayed in Section 4.2."""
+    after = [dataset.collocation.following[x] for x in range(dataset.K)]
+    return complex(np.sum(_log_sum(values) - values[np.arange(dataset.K), after]))
+
+
+def _sample_loss(values: Matrix, weights: Matrix, tokens: Sequence[int], label: int) -> complex:
+    phi = _softmax(weights[list(tokens), tokens[-1]])
+    logits = phi @ values[list(tokens)]
+    return complex(_log_sum(logits) - logits[label])
+
+
+def _loss(dataset: Dataset, values: Matrix, weights: Matrix) -> complex:
+    """Eq. (1): distinct inputs, weighted by their frequencies."""
+    return sum(
+        share * _sample_loss(values, weights, sample.tokens, sample.label)
+        for sample, share in zip(dataset.data.samples, dataset.data.frequencies, strict=True)
+    )
+
+
+def _listed_loss(dataset: Dataset, values: Matrix, weights: Matrix) -> float:
+    """The loss of Section 3: the mean over D_0, every repetition on its own."""
+    losses = [
+        _sample_loss(values, weights, sample.tokens, sample.label).real
+        for sample in dataset.data.samples
+        for _ in range(sample.count)
+    ]
+    return float(np.mean(losses))
+
+
+def _equation_5(dataset: Dataset, values: Matrix) -> Matrix:
+    gradient = _softmax(values)
+    after = [dataset.collocation.following[x] for x in range(dataset.K)]
+    gradient[np.arange(dataset.K), after] -= 1
+    return gradient
+
+
+def _equation_6(dataset: Dataset, values: Matrix, weights: Matrix) -> Matrix:
+    gradient = np.zeros_like(weights)
+    for sample, share in zip(dataset.data.samples, dataset.data.frequencies, strict=True):
+        X = np.eye(dataset.K)[:, list(sample.tokens)]
+        phi = _softmax(weights[list(sample.tokens), sample.query])
+        error = _softmax(phi @ values[list(sample.tokens)]) - np.eye(dataset.K)[sample.label]
+        middle = np.diag(phi) - np.outer(phi, phi)
+        column = X @ middle @ X.T @ values @ error
+        gradient[:, sample.query] += share * column
+    return gradient
+
+
+def _lemma_4(dataset: Dataset, point: Point) -> list[float]:
+    """The terms of the gradient's projection when every margin of W_ov is delta."""
+    terms = []
+    for sample, share in zip(dataset.data.samples, dataset.data.frequencies, strict=True):
+        tokens = list(sample.tokens)
+        chosen = dataset.orders.selected(sample)
+        phi = _softmax(point.weights[tokens, sample.query])
+        T = _softmax(phi @ point.equal[tokens])
+        slope = point.along[1][tokens, sample.query]
+        centred = slope - phi @ slope
+        for weight, rise, token in zip(phi, centred, tokens, strict=True):
+            after = dataset.collocation.following[token]
+            factor = T[sample.label] - 1 if token in chosen else T[after]
+            terms.append(point.delta * share * factor * weight * rise)
+    return terms
+
+
+def _worst_ratio(dataset: Dataset, weights: Matrix) -> float:
+    """Eq. (11): the largest log phi_l + (a_l' - a_l) over all inputs and pairs; at most 0."""
+    worst = -np.inf
+    for sample in dataset.data.samples:
+        logits = weights[list(sample.tokens), sample.query]
+        log_phi = logits - _log_sum(logits)
+        worst = max(worst, float((log_phi - logits + logits.max()).max()))
+    return worst
+
+
+def _implemented(
+    datasets: Sequence[Dataset], points: Sequence[Sequence[Point]]
+) -> dict[str, Float[np.ndarray, "datasets points"]]:
+    """The log-domain gradients of the package at the same points."""
+    batch = Batch([replace(d, embeddings=None, initial_weights=None) for d in datasets])
+    K = batch.inputs.vocabulary.shape[1]
+    values, equal, weights = np.zeros((3, len(datasets), len(points[0]), K, K))
+    for i, row in enumerate(points):
+        k = datasets[i].K
+        for p, point in enumerate(row):
+            values[i, p, :k, :k] = point.values
+            equal[i, p, :k, :k] = point.equal
+            weights[i, p, :k, :k] = point.weights
+
+    def at_point(inputs, following, optimal, target_ov, target, values, equal, weights):
+        first = collocation_gradient(values, following, inputs.vocabulary).gradient
+        cells = weights[inputs.cell_token, inputs.cell_query]
+        second = attention_gradient(inputs, value_margins(inputs, equal), cells).gradient
+        logits = inputs.log_multiplicity + cells[inputs.cells]
+        mass = jax.nn.softmax(logits, axis=1)
+        counted = jnp.isfinite(inputs.log_frequency)
+        chosen = jnp.sum(jnp.where(optimal, mass, 0.0), axis=1)
+        plus = jnp.where(counted, chosen, jnp.inf)
+        wrong = inputs.vocabulary[:, None] & inputs.vocabulary[None, :]
+        wrong &= jnp.arange(K)[None, :] != following[:, None]
+        right = jnp.take_along_axis(values, following[:, None], axis=1)
+        total = jax.nn.logsumexp(jnp.where(wrong, values - right, -jnp.inf), axis=1)
+        size = jnp.sqrt(jnp.sum(values**2))
+        return {
+            "value_log_gradient": first.log_norm,
+            "value_descent": -jnp.sum(first.unit * target_ov),
+            "value_descent_on_itself": -jnp.sum(first.unit * values) / size,
+            "value_norm": size,
+            "log_miss": jax.nn.logsumexp(-jax.nn.softplus(-total)),
+            "attention_descent": -jnp.sum(second.unit * target),
+            "smallest_weight": jnp.min(plus),
+        }
+
+    over_points = jax.vmap(at_point, in_axes=(None, None, None, None, None, 0, 0, 0))
+    columns = jax.jit(jax.vmap(over_points))(
+        batch.inputs,
+        batch.following,
+        batch.probe.optimal,
+        batch.target_ov,
+        batch.target_kq,
+        values,
+        equal,
+        weights,
+    )
+    return {name: np.asarray(grid) for name, grid in columns.items()}

@@ -1,0 +1,153 @@
+"""What a dataset means to the paper."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from lemmata.margin import MaxMargin, Status
+from lemmata.papers.convergence.setting._dataset import Dataset
+from lemmata.papers.convergence.setting._hypotheses import (
+    ASSUMPTION_2,
+    ASSUMPTION_3,
+    CHOICE,
+    COLLOCATION,
+    ORDERS,
+    PREFIXES,
+    PREIMAGE,
+    REALIZABLE,
+    ZERO_START,
+)
+from lemmata.papers.convergence.setting._wording import describe
+from lemmata.settings import AbstractAnalysis
+from lemmata.tokens import Collocation, PartialOrders, Problem, Role
+
+ASSUMPTIONS = {
+    "assumption_1_collocation": COLLOCATION,
+    "assumption_1_orders": ORDERS,
+    "assumption_2": ASSUMPTION_2,
+    "assumption_3": ASSUMPTION_3,
+    "prefix_closed": PREFIXES,
+    "preimage_in_sentence": PREIMAGE,
+    "zero_initialization": ZERO_START,
+    "attention_has_a_choice": CHOICE,
+}
+"""What is said to hold or to be broken, by the names of the answer."""
+
+
+@dataclass(frozen=True)
+class ConvergenceAnalysis(AbstractAnalysis):
+    """Collocation, orders, both max-margin solutions, and what is wrong with the data.
+
+    Attributes:
+        dataset: what was analysed.
+        collocation: n.
+        orders: one a query.
+        attention_margin: W_kq*, with its certificate.
+        value_margin: W_ov*.
+    """
+
+    dataset: Dataset
+    collocation: Collocation
+    orders: PartialOrders
+    attention_margin: MaxMargin
+    value_margin: MaxMargin
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> "ConvergenceAnalysis":
+        """Everything the paper reads off the dataset."""
+        return cls(
+            dataset,
+            dataset.collocation,
+            dataset.orders,
+            dataset.attention_margin,
+            dataset.value_margin,
+        )
+
+    @property
+    def realizable(self) -> bool:
+        """Whether the loss can vanish."""
+        return not REALIZABLE.broken(self.dataset.problems)
+
+    @property
+    def acyclic(self) -> bool:
+        """Whether no tokens beat each other."""
+        return all(graph.acyclic for graph in self.orders.graphs.values())
+
+    @property
+    def assumptions(self) -> Mapping[str, Sequence[Problem]]:
+        """What breaks each assumption."""
+        problems = self.dataset.problems
+        return {name: hypothesis.broken(problems) for name, hypothesis in ASSUMPTIONS.items()}
+
+    def document(self) -> dict[str, Any]:
+        dataset, data, orders = self.dataset, self.dataset.data, self.orders
+        words = data.vocabulary
+        return {
+            "vocabulary": list(words),
+            "samples": data.total,
+            "distinct_inputs": dataset.N,
+            "longest_sentence": dataset.L_max,
+            "realizable": self.realizable,
+            "acyclic": self.acyclic,
+            "problems": problems_document(dataset.problems),
+            "assumptions": {
+                name: {"holds": not broken, "problems": list(dict.fromkeys(p.code for p in broken))}
+                for name, broken in self.assumptions.items()
+            },
+            "collocation": {
+                data.name(x): words[after] for x, after in self.collocation.following.items()
+            },
+            "queries": {
+                data.name(query): {
+                    "edges": [[words[a], words[b]] for a, b in graph.edges],
+                    "components": [[words[x] for x in tied] for tied in graph.components],
+                }
+                for query, graph in orders.graphs.items()
+            },
+            "roles": {
+                data.name(query): {
+                    role.value: [words[x] for x in orders.having(query, role)] for role in Role
+                }
+                for query in orders.graphs
+            },
+            "max_margin": self._attention_document(),
+            "max_margin_ov": _summary(self.value_margin),
+            "cyclic_correction": None,
+        }
+
+    def _attention_document(self) -> dict[str, Any]:
+        """W_kq* with its entries, and the multipliers that certify it."""
+        words, solution = self.dataset.data.vocabulary, self.attention_margin
+        certificate = [
+            {"query": words[q], "winner": words[a], "loser": words[b], "multiplier": str(value)}
+            for q, table in solution.multipliers.items()
+            for (a, b), value in table.items()
+        ]
+        if solution.status is Status.INFEASIBLE:
+            return _summary(solution) | {"infeasibility": certificate}
+        entries = [
+            {"token": words[t], "query": words[q], "value": str(value)}
+            for (t, q), value in solution.entries.items()
+        ]
+        return _summary(solution) | {"entries": entries, "multipliers": certificate}
+
+    def describe(self) -> Iterator[Text | Table]:
+        return describe(self.dataset, self.assumptions)
+
+
+def problems_document(problems: Sequence[Problem]) -> list[dict[str, str]]:
+    """Problems as JSON has them."""
+    return [{"code": p.code, "where": p.where, "message": p.message} for p in problems]
+
+
+def _summary(solution: MaxMargin) -> dict[str, Any]:
+    exact = solution.norm_squared_exact
+    return {
+        "status": solution.status.value,
+        "norm": solution.norm,
+        "norm_squared_exact": None if exact is None else str(exact),
+        "error_bound": None if solution.status is Status.INFEASIBLE else solution.error_bound,
+    }

@@ -1,0 +1,94 @@
+"""What the paper's statements take for granted, by the names that a user types."""
+
+from lemmata.settings import Hypothesis, union
+
+COLLOCATION = Hypothesis(
+    "collocation",
+    "Assumption 1 (i)",
+    "n is defined on all of V, single-valued and injective",
+    frozenset({"collocation_conflict", "collocation_missing", "collocation_not_injective"}),
+)
+ORDERS = Hypothesis(
+    "orders",
+    "Assumption 1 (ii)",
+    "every query's order is well defined and no token is confused",
+    frozenset({"ambiguous_label", "order_not_well_defined", "confused_token"}),
+)
+PREIMAGE = Hypothesis(
+    "preimage",
+    "preimage in the sentence (Section 4.1)",
+    "every input contains a token that the collocation sends to its next token",
+    frozenset({"preimage_not_in_sentence"}),
+)
+PREFIXES = Hypothesis(
+    "prefix_closed",
+    "prefix closure (Section 3)",
+    "every prefix of a sample is a sample",
+    frozenset({"not_prefix_closed"}),
+)
+ASSUMPTION_2 = Hypothesis(
+    "orthonormal",
+    "Assumption 2",
+    "embeddings are orthonormal",
+    frozenset({"embeddings_not_orthonormal"}),
+)
+ASSUMPTION_3 = Hypothesis(
+    "not_outnumbered",
+    "Assumption 3",
+    "no non-optimal token occurs more often in an input than the optimal ones",
+    frozenset({"assumption_3"}),
+)
+TWO_TOKENS = Hypothesis(
+    "two_tokens", "two tokens", "|V| is at least 2", frozenset({"single_token"})
+)
+CHOICE = Hypothesis(
+    "choice",
+    "a choice for attention",
+    "some input has two distinct tokens",
+    frozenset({"single_token", "nothing_to_attend"}),
+)
+SINGLE_VALUED = Hypothesis(
+    "single_valued",
+    "a collocation",
+    "n is defined on all of V, as stage 1 needs",
+    frozenset({"collocation_conflict", "collocation_missing"}),
+)
+ZERO_START = Hypothesis(
+    "zero_start",
+    "Algorithm 1 (zero initialization)",
+    "W_kq starts at zero",
+    frozenset({"initial_weights_not_zero"}),
+)
+REALIZABLE = union(
+    "realizable",
+    "Assumption 1, with preimages in the sentence",
+    "n is a bijection, the orders are well defined without confused tokens, and every input "
+    "contains the preimage of its next token: the loss can vanish",
+    (COLLOCATION, ORDERS, PREIMAGE),
+)
+
+STANDING = (COLLOCATION, ORDERS, PREIMAGE, PREFIXES)
+"""Realizable data in the sense of Sections 3 and 4.1, part by part."""
+
+STAGE_1 = (SINGLE_VALUED, COLLOCATION, TWO_TOKENS, ASSUMPTION_2)
+"""What the statements about stage 1 take for granted."""
+
+STAGE_2 = (*STANDING, ASSUMPTION_2, ASSUMPTION_3, CHOICE, ZERO_START)
+"""What the statements about stage 2 take for granted."""
+
+AT_POINTS = (SINGLE_VALUED, ORDERS, ASSUMPTION_2, CHOICE)
+"""What it takes to write down the losses and their gradients."""
+
+HYPOTHESES = (
+    REALIZABLE,
+    COLLOCATION,
+    ORDERS,
+    PREIMAGE,
+    PREFIXES,
+    ASSUMPTION_2,
+    ASSUMPTION_3,
+    TWO_TOKENS,
+    CHOICE,
+    SINGLE_VALUED,
+    ZERO_START,
+)

@@ -1,0 +1,189 @@
+"""The setting: how datasets are read, drawn, analysed and trained."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from lemmata.margin import Status
+from lemmata.papers.convergence.setting._analysis import ConvergenceAnalysis
+from lemmata.papers.convergence.setting._dataset import Dataset
+from lemmata.papers.convergence.setting._generators import Realizable, generate
+from lemmata.papers.convergence.setting._hypotheses import HYPOTHESES
+from lemmata.papers.convergence.setting._options import OPTIONS, Request, request_of
+from lemmata.papers.convergence.setting._two_stage import Joint, JointRun, TwoStage, TwoStageRun
+from lemmata.settings import (
+    AbstractSetting,
+    Column,
+    Evidence,
+    Grid,
+    Prediction,
+    Run,
+    Track,
+    silent,
+)
+from lemmata.tokens import read_token_files
+from lemmata.training import Store
+
+ALWAYS = (
+    Column("log_loss", "log loss", "the logarithm of the loss"),
+    Column("norm", "norm", "||W_kq||"),
+    Column("correlation", "correlation", "the cosine between W_kq and W_kq*"),
+    Column("one_minus_correlation", "1 - correlation", "accurate where the correlation is 1"),
+    Column("log_gradient_norm", "", "the logarithm of the norm of the gradient"),
+)
+"""What every algorithm records; columns without a title are too many for a terminal."""
+
+IN_STAGES = (
+    Column("smallest_weight", "", "the smallest attention on an optimal token"),
+    Column("smallest_log_odds", "", "of the optimal tokens of an input against its others"),
+    Column("smallest_margin", "", "by which a token leads one that it beats"),
+)
+JOINTLY = (
+    Column("value_norm", "", "||W_ov||"),
+    Column("value_one_minus_correlation", "", "1 - cos(W_ov, W_ov*)"),
+)
+
+Series = dict[str, Grid]
+
+
+class ConvergenceSetting(AbstractSetting[Dataset]):
+    """One attention layer and one linear layer: sentences, of which each prefix is an input."""
+
+    key: ClassVar = "convergence"
+    hypotheses: ClassVar = HYPOTHESES
+    columns: ClassVar = (*ALWAYS, *IN_STAGES, *JOINTLY)
+    options: ClassVar = OPTIONS
+
+    def read(self, file: Path, embeddings: Path | None = None) -> list[Dataset]:
+        """A text sentence contributes all of its prefixes."""
+        instances = read_token_files(file, embeddings, prefixes=True, log_frequencies=True)
+        many = len(instances) > 1
+        return [
+            Dataset.from_instance(instance.name or (f"instance {i}" if many else "data"), instance)
+            for i, instance in enumerate(instances)
+        ]
+
+    def draw(self, count: int, seed: int = 0) -> list[Dataset]:
+        """Realizable datasets like those of Figure 2."""
+        return generate(Realizable(), count, seed)
+
+    def analyze(self, instance: Dataset) -> ConvergenceAnalysis:
+        return ConvergenceAnalysis.of(instance)
+
+    def prepare(
+        self, instances: Sequence[Dataset], options: Mapping[str, Any]
+    ) -> tuple[Request, list[list[list[int]]]]:
+        """The options as values, and the inputs to predict; refuses what cannot be run."""
+        self.check(options)
+        request = request_of(options)
+        return request, [[d.encode(text) for text in request.predict] for d in instances]
+
+    def train(
+        self,
+        instances: Sequence[Dataset],
+        options: Mapping[str, Any],
+        *,
+        store: Store | None = None,
+        track: Track = silent,
+    ) -> Run:
+        request, inputs = self.prepare(instances, options)
+        ready = [i for i, dataset in enumerate(instances) if dataset.has_collocation]
+        datasets = [instances[i] for i in ready]
+        series, extras, model = _train(datasets, request, store, track)
+        answers = dict(zip(ready, extras, strict=True))
+        predictions = {
+            i: _predictions(model, row, request.predict, inputs[i]) for row, i in enumerate(ready)
+        }
+        return Run(
+            self.key,
+            request.training.says,
+            tuple(instances),
+            Evidence(
+                tuple(instances),
+                request.recorded,
+                {name: _fill(rows, ready, len(instances)) for name, rows in series.items()},
+            ),
+            tuple(None if d.has_collocation else _reason(d) for d in instances),
+            tuple(dataset.has_collocation for dataset in instances),
+            diverged=(None,) * len(instances),
+            extras=tuple(answers.get(i, {"cyclic_distance": None}) for i in range(len(instances))),
+            predictions=tuple(predictions.get(i, ()) for i in range(len(instances))),
+            model=model,
+        )
+
+
+def _train(
+    datasets: list[Dataset], request: Request, store: Store | None, track: Track
+) -> tuple[Series, list[dict[str, Any]], TwoStageRun | JointRun | None]:
+    """Columns, further answers about each dataset, and the run."""
+    training = request.training
+    if not datasets:
+        return dict.fromkeys(_names(training), np.zeros((0, len(request.recorded)))), [], None
+    total = training.steps + (training.stage1_steps if isinstance(training, TwoStage) else 0)
+    progress = track("training", len(datasets) * total)
+    run = training.run(datasets, store=store, progress=progress)
+    if isinstance(run, JointRun):
+        recorded = {n: rows[:, request.recorded] for n, rows in run.recording.series.items()}
+        rate, extras = run.rate, [{"cyclic_distance": None} for _ in datasets]
+    else:
+        recorded, rate = run.stage2.series, run.rate_kq
+        extras = [_about_stage_1(run, i) for i in range(len(datasets))]
+    known = np.array([[dataset.attention_status is Status.SOLVED] for dataset in datasets])
+    gap = np.where(known, recorded["one_minus_correlation"], np.nan)
+    recorded = {**recorded, "one_minus_correlation": gap, "correlation": 1 - gap}
+    series = {name: recorded[name] for name in _names(training)}
+    return {**series, "rate": rate[:, None]}, extras, run
+
+
+def _names(training: TwoStage | Joint) -> list[str]:
+    """The columns that an algorithm records."""
+    more = JOINTLY if isinstance(training, Joint) else IN_STAGES
+    return [column.name for column in (*ALWAYS, *more)]
+
+
+def _about_stage_1(run: TwoStageRun, i: int) -> dict[str, Any]:
+    gap = run.stage1.series["one_minus_correlation"][i]
+    names = ("log_loss", "log_gradient_norm", "norm")
+    curves = {name: run.stage1.series[name][i] for name in names}
+    return {
+        "stage1_rate": float(run.rate_ov[i]),
+        "cyclic_distance": None,
+        "stage1": {
+            "steps": run.stage1.steps,
+            **curves,
+            "correlation": 1 - gap,
+            "one_minus_correlation": gap,
+        },
+    }
+
+
+def _predictions(
+    model: Any, row: int, texts: Sequence[str], inputs: Sequence[list[int]]
+) -> tuple[Prediction, ...]:
+    predictions = []
+    for text, tokens in zip(texts, inputs, strict=True):
+        chances = model.predict(row, tokens)
+        token = model.datasets[row].data.vocabulary[int(np.argmax(chances))]
+        attention = model.attention(row, tokens)
+        predictions.append(Prediction(text, token, float(chances.max()), attention))
+    return tuple(predictions)
+
+
+def _fill(
+    rows: Float[np.ndarray, "trained records"], ready: Sequence[int], total: int
+) -> Float[np.ndarray, "instances records"]:
+    """One row an instance; NaN for those that were not trained."""
+    grid = np.full((total, rows.shape[1]), np.nan)
+    grid[list(ready)] = rows
+    return grid
+
+
+def _reason(dataset: Dataset) -> str:
+    problem = dataset.broken("collocation_conflict", "collocation_missing")[0]
+    return f"stage 1 needs the next token of every token: {problem.message}"
+
+
+SETTING = ConvergenceSetting()

@@ -1,0 +1,60 @@
+"""What the claims share: the paper's name, its usual hypotheses, and numbers at many points."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lemmata.claims import Comparison, Identity, Inequality, Limit, statements, tends_to
+from lemmata.papers.mechanics.experiments import (
+    EPS,
+)
+from lemmata.papers.mechanics.setting import (
+    ACYCLIC_DATA,
+    FEASIBLE,
+    INDEPENDENT,
+    NONZERO,
+    REALIZABLE,
+    Dataset,
+)
+from lemmata.settings import Evidence, Grid, as_rows
+
+EXACT = 1e-20
+"""1 - corr below this is rounding: the direction is exact, and there is no rate to see."""
+
+claim = statements("mechanics")
+
+GLOBAL = (REALIZABLE, INDEPENDENT, FEASIBLE, NONZERO)
+"""What Theorems 2 to 4 ask of the data."""
+
+SEPARABLE = (REALIZABLE, ACYCLIC_DATA, FEASIBLE, NONZERO)
+"""What Theorem 1 asks of it."""
+
+
+def sides(
+    evidence: Evidence[Any], points: Callable[[Any], Iterable[Sequence[float]]], count: int = 2
+) -> tuple[Grid, ...]:
+    """The ``count`` numbers at some points of every case, as a grid for each of the numbers."""
+    tables = [np.array(list(points(case)), dtype=float).reshape(-1, count) for case in evidence]
+    return tuple(as_rows([table[:, k] for table in tables]) for k in range(count))
+
+
+def speaking(comparisons: Sequence[Inequality | Identity]) -> Sequence[Comparison]:
+    """The comparisons that have something to compare; all of them if none has."""
+    return [part for part in comparisons if np.size(part.left)] or comparisons
+
+
+def with_ties(evidence: Evidence[Dataset]) -> Evidence[Dataset]:
+    """The datasets in which some tokens are tied and Graph-SVM is feasible."""
+    return evidence.where(lambda dataset: not dataset.acyclic and dataset.feasible)
+
+
+def optimum_error(dataset: Dataset) -> float:
+    """How far W^mm may be off, relative to its norm: what its certificate says, and rounding."""
+    return dataset.margin.error_bound / max(dataset.norm, 1.0) + 64 * EPS
+
+
+def aligns(gaps: Grid, **options: Any) -> Limit:
+    """1 − corr, the gaps, tends to 0; where it is rounding all the way, it is exact."""
+    largest = np.nanmax(gaps, axis=1, keepdims=True, initial=64 * EPS)
+    return tends_to(gaps, 0.0, size=largest, **options)

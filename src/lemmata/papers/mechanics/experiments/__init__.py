@@ -1,0 +1,128 @@
+"""The experiments behind the claims and figures."""
+
+from lemmata.claims import Experiment, Several
+from lemmata.papers.mechanics.counterexamples import unrealizable
+from lemmata.papers.mechanics.experiments._instances import EXAMPLES as EXAMPLES
+from lemmata.papers.mechanics.experiments._instances import Examples as Examples
+from lemmata.papers.mechanics.experiments._instances import Random as Random
+from lemmata.papers.mechanics.experiments._instances import Repeated as Repeated
+from lemmata.papers.mechanics.experiments._instances import mixture as mixture
+from lemmata.papers.mechanics.experiments._measures import Followed as Followed
+from lemmata.papers.mechanics.experiments._measures import (
+    compare_directions,
+    follow_flows,
+    follow_paths,
+    follow_spheres,
+    iterate,
+    look,
+    train_every_step,
+    train_factors,
+    train_locally,
+)
+from lemmata.papers.mechanics.experiments._measures import train as train
+from lemmata.papers.mechanics.experiments._points import EPS as EPS
+from lemmata.papers.mechanics.experiments._points import At as At
+from lemmata.papers.mechanics.experiments._points import generator_for as generator_for
+from lemmata.papers.mechanics.experiments._points import project as project
+from lemmata.papers.mechanics.experiments._points import pull_back as pull_back
+from lemmata.papers.mechanics.experiments._points import random_weights as random_weights
+from lemmata.papers.mechanics.experiments._points import softmax_of as softmax_of
+from lemmata.papers.mechanics.experiments._restricted import linear_head as linear_head
+from lemmata.papers.mechanics.experiments._restricted import log_linear_excess as log_linear_excess
+from lemmata.papers.mechanics.experiments._restricted import log_odds_outside as log_odds_outside
+from lemmata.papers.mechanics.experiments._restricted import other_direction as other_direction
+from lemmata.papers.mechanics.experiments._restricted import restricted_path as restricted_path
+from lemmata.papers.mechanics.experiments._restricted import worst_margin as worst_margin
+from lemmata.papers.mechanics.setting import ACYCLIC, CYCLIC, LOCAL, Dataset, Recipe, Training
+from lemmata.settings import Evidence
+
+Looked = Experiment[Evidence[Dataset]]
+Tracked = Experiment[Evidence[Followed]]
+
+TRIALS = 100
+"""Random datasets of each figure, at any scale."""
+
+FIGURE_STEPS = (*range(0, 100, 5), *range(100, 4_001, 20))
+LOCAL_STEPS = tuple(step for step in FIGURE_STEPS if step <= 2_000)
+
+AUTHORS_EPSILON = 2.220446049250313e-16
+"""What the authors' program adds to the norm of the gradient."""
+
+FIGURE_TRAINING = Training(record=FIGURE_STEPS)
+"""Of Figures 3 and 4."""
+
+
+def local_training(loss: str) -> Training:
+    """Of Figures 5 and 6: C = E, and the epsilon of the authors' program."""
+    return Training(
+        rate=0.1,
+        steps=LOCAL_STEPS[-1],
+        record=LOCAL_STEPS,
+        loss=loss,  # pyright: ignore[reportArgumentType]
+        head="embedding",
+        epsilon=AUTHORS_EPSILON,
+    )
+
+
+ACYCLIC_RUN: Looked = Experiment(Random(ACYCLIC, TRIALS), train, FIGURE_TRAINING, own=True)
+"""Figure 3."""
+
+CYCLIC_RUN: Looked = Experiment(Random(CYCLIC, TRIALS), train, FIGURE_TRAINING, own=True)
+"""Figure 4."""
+
+SQUARED_RUN: Tracked = Experiment(
+    Random(LOCAL, TRIALS), train_locally, local_training("softmax-squared"), own=True
+)
+"""Figure 5, with the loss of the authors' program."""
+
+LITERAL_SQUARED_RUN: Tracked = Experiment(
+    Random(LOCAL, TRIALS), train_locally, local_training("squared"), own=True
+)
+"""Figure 5, with (1 - u)^2 as the text has it."""
+
+CROSS_ENTROPY_RUN: Tracked = Experiment(
+    Random(LOCAL, TRIALS), train_locally, local_training("cross-entropy"), own=True
+)
+"""Figure 6."""
+
+SAMPLES = Several((EXAMPLES, Repeated(4), Random(ACYCLIC, 6), Random(CYCLIC, 8, "unbalanced")))
+
+STRUCTURES: Looked = Experiment(
+    Several((EXAMPLES, Repeated(10), Random(ACYCLIC, TRIALS), Random(CYCLIC, TRIALS))), look
+)
+SAMPLE: Looked = Experiment(SAMPLES, look)
+UNREALIZABLE: Looked = Experiment(Several((SAMPLES, Examples((unrealizable,)))), look)
+DIRECTIONS: Looked = Experiment(SAMPLES, compare_directions)
+PATHS: Tracked = Experiment(mixture(10, 6), follow_paths)
+FLOWS: Tracked = Experiment(mixture(3, 2), follow_flows)
+BALLS: Looked = Experiment(Random(ACYCLIC, 3), follow_spheres)
+DESCENT: Looked = Experiment(
+    mixture(8, 4), train_every_step, Training(algorithm="gd", rate="paper", steps=400)
+)
+STEPS: Looked = Experiment(
+    mixture(4, 2), iterate, Training(algorithm="gd", rate="paper", steps=200)
+)
+LONG_DESCENT: Looked = Experiment(
+    mixture(6, 4),
+    train,
+    Training(algorithm="gd", rate="tight", steps=100_000),
+    paper_training=Training(algorithm="gd", rate="tight", steps=1_000_000),
+)
+LONG_NORMALIZED: Looked = Experiment(Random(ACYCLIC, 10), train, Training(rate=1.0, steps=20_000))
+ORBIT: Looked = Experiment(
+    Random(CYCLIC, 12, "unbalanced"),
+    train,
+    Training(rate=0.01, steps=80_000),
+    paper_training=Training(rate=0.01, steps=400_000),
+)
+BLOCK: Looked = Experiment(
+    mixture(12, 8), train, Training(algorithm="block", rate=1.0, steps=20_000)
+)
+FACTORED: Looked = Experiment(
+    Random(ACYCLIC, 10), train_factors, Training(algorithm="factored", rate=0.01, steps=20_000)
+)
+INFEASIBLE: Looked = Experiment(
+    Random(Recipe(8, 4, 10, 6, "any"), 12, "infeasible"),
+    train,
+    Training(algorithm="block", rate=0.2, steps=20_000),
+)

@@ -1,0 +1,103 @@
+"""Weights to evaluate statements at, and what the statements speak of there."""
+
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from lemmata.papers.mechanics.setting import Dataset
+from lemmata.training import Risk
+
+Matrix = Float[np.ndarray, "dimension dimension"]
+Basis = Float[np.ndarray, "rank variables"]
+
+EPS = float(np.finfo(float).eps)
+
+POINTS = 12
+SCALES = (0.3, 1.0, 3.0, 10.0)
+
+
+def generator_for(dataset: Dataset, purpose: str) -> np.random.Generator:
+    """Random numbers that depend on the dataset's name and the purpose alone."""
+    return np.random.default_rng(crc32(f"{dataset.name}/{purpose}".encode()))
+
+
+def random_weights(dataset: Dataset, purpose: str = "points") -> list[Matrix]:
+    """Gaussian matrices at several scales."""
+    draw = generator_for(dataset, purpose)
+    width = dataset.E.shape[1]
+    return [SCALES[i % len(SCALES)] * draw.standard_normal((width, width)) for i in range(POINTS)]
+
+
+@dataclass(frozen=True)
+class At:
+    """A dataset seen at weights W; entries are (sample, distinct token) pairs."""
+
+    dataset: Dataset
+    weights: Matrix
+
+    @property
+    def logits(self) -> Float[np.ndarray, "cells"]:
+        return _logits(self.dataset, self.dataset.E, self.weights)
+
+    @property
+    def rounding(self) -> float:
+        """The relative rounding error of attention, which is the absolute one of the logits."""
+        size = _logits(self.dataset, np.abs(self.dataset.E), np.abs(self.weights))
+        return 64 * EPS * (1 + float(size.max(initial=0.0)))
+
+    @property
+    def masses(self) -> Float[np.ndarray, "entries"]:
+        return np.exp(self.dataset.risk.log_masses(self.logits))
+
+    @property
+    def log_risk(self) -> float:
+        return self.dataset.risk.log_value(self.logits)
+
+    @property
+    def risk(self) -> float:
+        return self.dataset.risk.value(self.logits)
+
+    def gradient(self, counted: Bool[np.ndarray, "entries"] | None = None) -> Matrix:
+        """Eq. (19) with the right index set, or only the counted entries of it."""
+        risk = self.dataset.risk
+        return pull_back(self.dataset, risk.gradient(self.masses, counted))
+
+    def curvature_roots(self, basis: Basis, risk: Risk | None = None) -> np.ndarray:
+        """Square roots of the eigenvalues of the Hessian along a basis, the largest first.
+
+        The Hessian is the covariance of the tokens under attention. Singular values of its square
+        root tell a small curvature from none where eigenvalues would have drowned it in rounding.
+        """
+        risk = self.dataset.risk if risk is None else risk
+        masses = np.exp(risk.log_masses(self.logits))
+        rows = self.dataset.design(basis)[risk.cell]
+        mean = np.add.reduceat(masses[:, None] * rows, risk.start)
+        root = np.sqrt(masses * risk.weight[risk.sample])
+        return np.linalg.svd(root[:, None] * (rows - mean[risk.sample]), compute_uv=False)
+
+
+def _logits(dataset: Dataset, E: np.ndarray, weights: Matrix) -> Float[np.ndarray, "cells"]:
+    cells = list(dataset.cells)
+    tokens, queries = [t for t, _ in cells], [q for _, q in cells]
+    return np.einsum("cd,de,ce->c", E[tokens], weights, E[queries])
+
+
+def pull_back(dataset: Dataset, cells: Float[np.ndarray, "cells"]) -> Matrix:
+    """sum over cells of c e_token e_query^T."""
+    E, index = dataset.E, list(dataset.cells)
+    tokens, queries = [t for t, _ in index], [q for _, q in index]
+    return np.einsum("c,cd,ce->de", cells, E[tokens], E[queries])
+
+
+def project(basis: Basis, weights: Matrix) -> Matrix:
+    """The part of W in the span of the basis."""
+    return ((basis @ weights.ravel()) @ basis).reshape(weights.shape)
+
+
+def softmax_of(dataset: Dataset, tokens: list[int], query: int, weights: Matrix) -> np.ndarray:
+    """Attention position by position, as Eq. (1) writes it."""
+    logits = dataset.E[tokens] @ weights @ dataset.E[query]
+    powers = np.exp(logits - logits.max())
+    return powers / powers.sum()

@@ -1,0 +1,83 @@
+"""Quantities of the proofs in Appendix B: excess risks, directions and restricted paths."""
+
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float
+
+from lemmata.margin import pair_rows
+from lemmata.papers.mechanics.experiments._points import At, generator_for, project
+from lemmata.papers.mechanics.setting import Dataset
+from lemmata.training import PathPoint, Risk, regularization_path
+
+Matrix = Float[np.ndarray, "dimension dimension"]
+
+
+def linear_head(dataset: Dataset) -> Float[np.ndarray, "tokens dimension"]:
+    """C = E where that satisfies Assumption 3, else the head with C E^T = I."""
+    table = dataset.E @ dataset.E.T
+    others = table - np.where(np.eye(dataset.K, dtype=bool), np.inf, 0.0)
+    if (np.diag(table) > others.max(axis=1)).all():
+        return dataset.E
+    return np.linalg.pinv(dataset.E).T
+
+
+def log_odds_outside(dataset: Dataset, weights: Matrix) -> Float[np.ndarray, "samples"]:
+    """log of (mass off the label) / (mass on the label), per sample; -inf if nothing is off it."""
+    risk = dataset.risk
+    log_masses = risk.log_masses(At(dataset, weights).logits)
+    off = np.where(risk.label, -np.inf, log_masses)
+    return np.logaddexp.reduceat(off, risk.start) - log_masses[risk.label]
+
+
+def log_linear_excess(
+    dataset: Dataset, head: Float[np.ndarray, "tokens dimension"], weights: Matrix
+) -> float:
+    """log(risk - infimum) of l(u) = -u: the mean of sum_t s_t (gamma_y - gamma_t)."""
+    risk = dataset.risk
+    table = head @ dataset.E.T
+    log_masses = risk.log_masses(At(dataset, weights).logits)
+    cells = list(dataset.cells)
+    tokens = np.array([cells[c][0] for c in risk.cell])
+    labels = tokens[risk.label][risk.sample]
+    gaps = table[labels, labels] - table[labels, tokens]
+    with np.errstate(divide="ignore"):
+        terms = (
+            log_masses + np.log(np.where(risk.label, 0.0, gaps)) + np.log(risk.weight)[risk.sample]
+        )
+    return float(np.logaddexp.reduce(terms))
+
+
+def other_direction(
+    dataset: Dataset, number: int, basis: Float[np.ndarray, "rank variables"]
+) -> Matrix:
+    """A matrix of at most the norm of W^mm in the span of a basis that is not W^mm itself."""
+    draw = generator_for(dataset, f"direction {number}")
+    noise = (draw.standard_normal(len(basis)) @ basis).reshape(dataset.target.shape)
+    unit = dataset.target / np.linalg.norm(dataset.target)
+    noise -= unit * np.sum(noise * unit)
+    angle = (0.1, 0.3, 1.0, 2.0)[number % 4]
+    if np.linalg.norm(noise) < 1e-9:
+        return np.cos(angle) * dataset.target
+    turned = np.cos(angle) * unit + np.sin(angle) * noise / np.linalg.norm(noise)
+    return turned * dataset.norm
+
+
+def worst_margin(dataset: Dataset, weights: Matrix) -> tuple[float, int]:
+    """The smallest margin of a strict pair, and a sample that holds that pair."""
+    margins = pair_rows(dataset.strict_pairs, dataset.E) @ weights.ravel()
+    worst = int(np.argmin(margins))
+    query, edge = dataset.strict_pairs[worst]
+    return float(margins[worst]), dataset.graphs[query].evidence[edge]
+
+
+def restricted_path(dataset: Dataset, inside: Matrix, depths: list[float]) -> list[PathPoint]:
+    """The regularization path with the part in S_cyc frozen (Eq. 11)."""
+    frozen = At(dataset, project(dataset.bound_basis, inside)).logits
+    risk: Risk = replace(
+        dataset.risk, log_multiplicity=dataset.risk.log_multiplicity + frozen[dataset.risk.cell]
+    )
+    nothing = np.zeros((risk.cells, 0))
+    return regularization_path(
+        risk, nothing, dataset.design(dataset.free_basis), [-depth for depth in depths]
+    )

@@ -1,0 +1,214 @@
+"""Datasets as padded arrays that train side by side, with their losses and limits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from lemmata._errors import InputError
+from lemmata.attention import (
+    LOG,
+    SQUARED,
+    AbstractLoss,
+    CellCoordinates,
+    HeadLoss,
+    Inputs,
+    LogLoss,
+    ScoreLoss,
+    Shape,
+    pack,
+)
+from lemmata.margin import Pair, pair_rows, span_basis
+from lemmata.papers.mechanics.setting._dataset import Dataset
+from lemmata.papers.mechanics.setting._heads import (
+    Head,
+    Loss,
+    is_identity,
+    scores,
+    takes_softmax,
+)
+from lemmata.training import TiedSpace
+
+Matrix = Float[np.ndarray, "dimension dimension"]
+
+UNIT_SCORE = 1e-12
+"""A label's score this close to 1 is 1, as it is for unit embeddings and the head C = E."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a run is compared with: a direction, and a finite limit inside the span of ties."""
+
+    direction: Matrix
+    finite: Matrix
+    ties: tuple[Pair, ...]
+
+
+def own_limit(dataset: Dataset) -> Limit:
+    """What the dataset's own graphs predict."""
+    ties = dataset.tied_pairs if dataset.feasible else dataset.generalized.bound
+    return Limit(dataset.target, dataset.dense(dataset.finite_part), tuple(ties))
+
+
+class Batch:
+    """Datasets as padded arrays, with their losses and limits."""
+
+    def __init__(
+        self,
+        datasets: Sequence[Dataset],
+        loss: Loss,
+        head: Head,
+        limits: Sequence[Limit] | None = None,
+        *,
+        embedded: bool = False,
+    ):
+        self.datasets = datasets
+        self.data = [d.realizable if is_identity(head) else d.data for d in datasets]
+        for dataset, data in zip(datasets, self.data, strict=True):
+            if not data.samples:
+                raise InputError(
+                    f"{dataset.name}: no label occurs in its sequence, so with the identity head "
+                    "there is nothing to train"
+                )
+        raw = pack(self.data)
+        self.raw = raw
+        self.inputs: Inputs = jax.tree.map(jnp.asarray, raw)
+        self.label = (raw.tokens == raw.label[:, :, None]) & np.isfinite(raw.log_multiplicity)
+        self.loss = self._loss(loss, head)
+        self.untied = jnp.asarray(self._untied())
+        embedded |= limits is not None
+        embedded |= any(d.embeddings is not None or d.initial_weights is not None for d in datasets)
+        if embedded:
+            self._embed(limits or [own_limit(dataset) for dataset in datasets])
+        else:
+            self._stay_in_cells()
+
+    def _loss(self, loss: Loss, head: Head) -> AbstractLoss:
+        if is_identity(head) and loss == "log":
+            return LogLoss(jnp.asarray(self.label))
+        tables = [scores(d, head) for d in self.datasets]
+        if takes_softmax(loss):
+            return HeadLoss(jnp.asarray(self._margins(tables)), loss == "softmax-squared")
+        shape = loss if isinstance(loss, Shape) else {"log": LOG, "squared": SQUARED}[loss]
+        gains, top = self._label_scores(tables, shape)
+        return ScoreLoss(jnp.asarray(gains), jnp.asarray(top), shape)
+
+    def _margins(self, tables: list[np.ndarray]) -> np.ndarray:
+        """What each token of an input adds to every score, relative to the label's."""
+        B, N, D = self.raw.tokens.shape
+        margins = np.zeros((B, N, D, self.raw.vocabulary.shape[1]))
+        for b, table in enumerate(tables):
+            rows = table.T[self.raw.tokens[b]]
+            label = np.asarray(self.raw.label[b])
+            own = np.take_along_axis(rows, label[:, None, None], axis=2)
+            margins[b, :, :, : rows.shape[2]] = rows - own
+        return margins
+
+    def _label_scores(
+        self, tables: list[np.ndarray], shape: Shape
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """gamma of each slot for its input's label, and gamma of the label itself."""
+        B, N, D = self.raw.tokens.shape
+        scores, top = np.zeros((B, N, D)), np.ones((B, N))
+        for b, (table, data) in enumerate(zip(tables, self.data, strict=True)):
+            n = len(data.samples)
+            label = self.raw.label[b, :n]
+            own = table[label, label]
+            top[b, :n] = np.where(np.abs(own - 1) < UNIT_SCORE, 1.0, own)
+            scores[b, :n] = table[label[:, None], self.raw.tokens[b, :n]]
+            scores[b] = np.where(self.label[b], top[b][:, None], scores[b])
+            exists = np.isfinite(self.raw.log_multiplicity[b])
+            scores[b] = np.where(exists, scores[b], 0.0)
+            if (exists & ~self.label[b] & (scores[b] >= top[b][:, None]))[:n].any():
+                raise InputError(
+                    f"{self.datasets[b].name}: the head does not score every label highest among "
+                    "the tokens of its sequence (Assumption 3), so this loss has no infimum at "
+                    "the label; use cross-entropy, or another head"
+                )
+            self._check_shape(b, shape, scores[b][exists], top[b])
+        return scores, top
+
+    def _check_shape(self, b: int, shape: Shape, scores: np.ndarray, top: np.ndarray) -> None:
+        """The log loss needs positive scores, the squared loss scores of at most 1."""
+        name = self.datasets[b].name
+        if shape is LOG and scores.min() < 0:
+            raise InputError(f"{name}: the head gives negative scores, of which there is no log")
+        if shape is SQUARED and top.max() > 1:
+            raise InputError(
+                f"{name}: the head scores a label {top.max():.4g}, beyond 1, where the squared "
+                "loss grows again (Assumption 1); scale the head"
+            )
+
+    def _untied(self) -> np.ndarray:
+        untied = np.zeros(self.raw.tokens.shape, dtype=bool)
+        for b, (dataset, data) in enumerate(zip(self.datasets, self.data, strict=True)):
+            if data is not dataset.realizable:
+                return untied
+            for n, (sample, tied) in enumerate(
+                zip(data.samples, dataset.bound_tokens, strict=True)
+            ):
+                slots = sorted(set(sample.tokens))
+                untied[b, n, : len(slots)] = [t not in tied and t != sample.label for t in slots]
+        return untied
+
+    def _stay_in_cells(self) -> None:
+        """Orthonormal embeddings from zero: the weights are the logits of the cells."""
+        raw = self.raw
+        B, C = raw.cell_token.shape
+        target, correction = np.zeros((2, B, C))
+        group, members = np.tile(np.arange(C), (B, 1)), np.ones((B, C))
+        for b, dataset in enumerate(self.datasets):
+            entries, finite = dataset.margin.entries, dataset.correction.entries
+            count = int(raw.cell_exists[b].sum())
+            cells = list(
+                zip(
+                    raw.cell_token[b, :count].tolist(),
+                    raw.cell_query[b, :count].tolist(),
+                    strict=True,
+                )
+            )
+            target[b, :count] = [float(entries.get(cell, 0)) for cell in cells]
+            correction[b, :count] = [finite.get(cell, 0.0) for cell in cells]
+            first: dict[tuple[int, int], int] = {}
+            for c, (token, query) in enumerate(cells):
+                graph = dataset.graphs.get(query)
+                if graph is not None and token in graph.component_of:
+                    group[b, c] = first.setdefault((query, graph.component_of[token]), c)
+            members[b] = np.maximum(np.bincount(group[b], minlength=C), 1)
+        self.start = jnp.zeros((B, C))
+        self.target, self.correction = jnp.asarray(target), jnp.asarray(correction)
+        self.ties = TiedSpace(None, jnp.asarray(group), jnp.asarray(members))
+        self.coordinates = CellCoordinates()
+
+    def _embed(self, limits: Sequence[Limit]) -> None:
+        """The weights are W itself, padded with zeros to the largest dimension."""
+        raw = self.raw
+        B, K = raw.vocabulary.shape
+        width = max(d.E.shape[1] for d in self.datasets)
+        embeddings = np.zeros((B, K, width))
+        start, target, correction = np.zeros((3, B, width, width))
+        spaces = [
+            span_basis(pair_rows(limit.ties, d.E))
+            for d, limit in zip(self.datasets, limits, strict=True)
+        ]
+        basis = np.zeros((B, max(1, max(map(len, spaces))), width, width))
+        for b, (d, limit, space) in enumerate(zip(self.datasets, limits, spaces, strict=True)):
+            k, size = d.E.shape
+            embeddings[b, :k, :size] = d.E
+            target[b, :size, :size] = limit.direction
+            correction[b, :size, :size] = limit.finite
+            basis[b, : len(space), :size, :size] = space.reshape(-1, size, size)
+            if d.initial_weights is not None:
+                start[b, :size, :size] = d.initial_weights
+        rows = np.arange(B)[:, None]
+        self.coordinates_width = width
+        self.start = jnp.asarray(start)
+        self.target, self.correction = jnp.asarray(target), jnp.asarray(correction)
+        self.ties = TiedSpace(jnp.asarray(basis))
+        self.coordinates = CellCoordinates(
+            jnp.asarray(embeddings[rows, raw.cell_token] * raw.cell_exists[:, :, None]),
+            jnp.asarray(embeddings[rows, raw.cell_query]),
+        )

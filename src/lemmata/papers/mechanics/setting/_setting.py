@@ -1,0 +1,196 @@
+"""The setting: how datasets are read, drawn, analysed and trained."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lemmata.margin import Status
+from lemmata.papers.mechanics.setting._analysis import MechanicsAnalysis
+from lemmata.papers.mechanics.setting._batch import Matrix
+from lemmata.papers.mechanics.setting._dataset import Dataset
+from lemmata.papers.mechanics.setting._generators import ACYCLIC, CYCLIC
+from lemmata.papers.mechanics.setting._hypotheses import HYPOTHESES
+from lemmata.papers.mechanics.setting._options import CURVES, OPTIONS, Request, request_of
+from lemmata.papers.mechanics.setting._paths import flow, path
+from lemmata.papers.mechanics.setting._training import attend, expect
+from lemmata.settings import (
+    AbstractSetting,
+    Column,
+    Evidence,
+    Grid,
+    Prediction,
+    Run,
+    Track,
+    silent,
+)
+from lemmata.tokens import Instance, read_token_files
+from lemmata.training import Store
+
+PREFIXES = False
+"""A text sentence is one sample: its last token is the label of the rest."""
+
+COLUMNS = (
+    Column("log_loss", "log loss", "the logarithm of the loss"),
+    Column("norm", "norm", "||W||"),
+    Column("correlation", "correlation", "the cosine between W and W^mm"),
+    Column("one_minus_correlation", "1 - correlation", "accurate where the correlation is 1"),
+    Column("cyclic_distance", "distance to W^cyc", "of the part of W in the span of ties"),
+    Column("log_gradient_norm", "", "the logarithm of the norm of the gradient"),
+    Column("midpoint_distance", "", "the distance to W^cyc midway to the next step"),
+)
+"""What is recorded; columns without a title are too many for a terminal."""
+
+UNTRAINED = "no label occurs in its sequence, so no sample has a gradient"
+
+
+def name_instances(instances: Sequence[Instance]) -> list[Dataset]:
+    """The instances of a token file as datasets."""
+    many = len(instances) > 1
+    return [
+        Dataset.from_instance(f"instance {i}" if many else "data", instance)
+        for i, instance in enumerate(instances)
+    ]
+
+
+class MechanicsSetting(AbstractSetting[Dataset]):
+    """One attention layer under a fixed head: token sequences with labels."""
+
+    key: ClassVar = "mechanics"
+    hypotheses: ClassVar = HYPOTHESES
+    columns: ClassVar = COLUMNS
+    options: ClassVar = OPTIONS
+
+    def read(self, file: Path, embeddings: Path | None = None) -> list[Dataset]:
+        return name_instances(read_token_files(file, embeddings, prefixes=PREFIXES))
+
+    def draw(self, count: int, seed: int = 0) -> list[Dataset]:
+        """As the authors draw them: those of Figure 3, without ties, and of Figure 4 in turn."""
+        recipes = (ACYCLIC, CYCLIC)
+        return [
+            recipes[i % 2].draw(
+                f"{recipes[i % 2].kind}-{seed}.{i}", np.random.default_rng([seed, i])
+            )
+            for i in range(count)
+        ]
+
+    def analyze(self, instance: Dataset) -> MechanicsAnalysis:
+        return MechanicsAnalysis(instance)
+
+    def prepare(
+        self, instances: Sequence[Dataset], options: Mapping[str, Any]
+    ) -> tuple[Request, list[list[list[int]]]]:
+        """The options as values, and the inputs to predict; refuses what cannot be run."""
+        request = request_of(options)
+        return request, [[d.encode(text) for text in request.predict] for d in instances]
+
+    def train(
+        self,
+        instances: Sequence[Dataset],
+        options: Mapping[str, Any],
+        *,
+        store: Store | None = None,
+        track: Track = silent,
+    ) -> Run:
+        request, asked = self.prepare(instances, options)
+        every = not request.training.identity
+        ready = [i for i, dataset in enumerate(instances) if every or dataset.realizable.samples]
+        chosen = [instances[i] for i in ready]
+        if not chosen:
+            series, weights, model = _nothing(request), [], None
+        elif request.algorithm in CURVES:
+            series, weights, model = _follow(chosen, request, track)
+        else:
+            series, weights, model = _descend(chosen, request, store, track)
+        trained = [i in ready for i in range(len(instances))]
+        final = dict(zip(ready, weights, strict=True))
+        return Run(
+            self.key,
+            request.rule,
+            tuple(instances),
+            Evidence(
+                tuple(instances),
+                request.training.recorded,
+                {name: _fill(rows, ready, len(instances)) for name, rows in series.items()},
+            ),
+            tuple(None if done else UNTRAINED for done in trained),
+            tuple(trained),
+            diverged=(None,) * len(instances),
+            extras=tuple(
+                _target(dataset) if done else {}
+                for dataset, done in zip(instances, trained, strict=True)
+            ),
+            predictions=tuple(
+                tuple(
+                    _predict(dataset, request, final[i], tokens, text)
+                    for tokens, text in zip(asked[i], request.predict, strict=True)
+                )
+                if i in final
+                else ()
+                for i, dataset in enumerate(instances)
+            ),
+            model=model,
+        )
+
+
+def _descend(
+    datasets: list[Dataset], request: Request, store: Store | None, track: Track
+) -> tuple[dict[str, Grid], list[Matrix], Any]:
+    training = request.training
+    progress = track("training", len(datasets) * training.steps)
+    run = training.run(datasets, store=store, progress=progress)
+    series = dict(run.recording.series)
+    series["correlation"] = 1 - series["one_minus_correlation"]
+    series["rate"] = run.rate[:, None]
+    return series, [run.weights(i) for i in range(len(datasets))], run
+
+
+def _follow(
+    datasets: list[Dataset], request: Request, track: Track
+) -> tuple[dict[str, Grid], list[Matrix], Any]:
+    """Gradient flow by time, or the regularization path by -log ridge."""
+    follow = flow if request.algorithm == "flow" else path
+    progress = track("training", len(datasets))
+    curves = []
+    for dataset in datasets:
+        curves.append(follow(dataset, request.training.recorded))
+        progress(1)
+    names = ("log_loss", "norm", "one_minus_correlation", "cyclic_distance")
+    series = {name: np.stack([getattr(curve, name) for curve in curves]) for name in names}
+    series["correlation"] = 1 - series["one_minus_correlation"]
+    return series, [curve.weights[-1] for curve in curves], tuple(curves)
+
+
+def _nothing(request: Request) -> dict[str, Grid]:
+    """The columns of no instance."""
+    records = len(request.training.recorded)
+    return {column.name: np.zeros((0, records)) for column in COLUMNS} | {"rate": np.zeros((0, 1))}
+
+
+def _fill(rows: Grid, ready: Sequence[int], total: int) -> Grid:
+    """One row an instance; NaN for those that were not trained."""
+    grid = np.full((total, rows.shape[1]), np.nan)
+    grid[list(ready)] = rows
+    return grid
+
+
+def _target(dataset: Dataset) -> dict[str, Any]:
+    """What the weights are compared with."""
+    return {
+        "target": "W^mm" if dataset.feasible else "generalized direction",
+        "target_status": dataset.margin.status.value,
+        "target_norm": dataset.norm if dataset.margin.status is Status.SOLVED else None,
+    }
+
+
+def _predict(
+    dataset: Dataset, request: Request, weights: Matrix, tokens: Sequence[int], text: str
+) -> Prediction:
+    attention = attend(dataset, weights, tokens)
+    chances = expect(dataset, request.training, tokens, attention)
+    best = int(np.argmax(chances))
+    return Prediction(text, dataset.data.vocabulary[best], float(chances[best]), attention)
+
+
+SETTING = MechanicsSetting()

@@ -1,0 +1,151 @@
+"""Random encodings of plans, and how near to orthonormal they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from lemmata._errors import InputError
+from lemmata.claims import Bench, Experiment
+from lemmata.papers.selection.experiments.plans import AbstractPlanned, Plans, Size
+from lemmata.papers.selection.setting import (
+    FamilyAttention,
+    Isometry,
+    Plan,
+    measure_isometry,
+    near_orthogonal_family,
+)
+from lemmata.papers.selection.theory import NEEDED_DELTA
+from lemmata.settings import Evidence
+from lemmata.tokens import Problem
+
+
+@dataclass(frozen=True)
+class Ensemble(AbstractPlanned):
+    """Random encodings of one size, and how near to orthonormal each is."""
+
+    plan: Plan
+    E: Float[np.ndarray, "members d_e T"]
+    isometries: tuple[Isometry, ...]
+
+    @property
+    def worst(self) -> Isometry:
+        """The encoding with the largest delta."""
+        return max(self.isometries, key=lambda isometry: isometry.delta)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Hypotheses that are not met, the RIP with delta < 1/10 among them."""
+        return (*self.plan.problems, *self._isometry_problem)
+
+    @property
+    def _isometry_problem(self) -> tuple[Problem, ...]:
+        delta, exact = self.worst.delta, self.worst.exact
+        if exact and delta < NEEDED_DELTA:
+            return ()
+        text = f"delta is {'' if exact else 'at least '}{delta:.4f}"
+        if not exact and delta < NEEDED_DELTA:
+            text += "; too many sets to make sure that it is below 1/10"
+        return (Problem("no_isometry", self.plan.name, text),)
+
+
+def random_plans(plans: Sequence[Plan]) -> list[Plan]:
+    """Those whose encodings are not one-hot."""
+    return [plan for plan in plans if plan.d_e is not None and plan.task.q < plan.task.T]
+
+
+def draw_encodings(plan: Plan, members: int, seed: int) -> Float[np.ndarray, "members d_e T"]:
+    """The plan's own encodings, or random signs of its size within its threshold."""
+    if plan.encodings is not None:
+        return plan.encodings[None]
+    if plan.d_e is None:
+        raise InputError(f"{plan.name}: one-hot encodings are not random")
+    return near_orthogonal_family(members, plan.d_e, plan.task.T, plan.threshold, seed)
+
+
+MEMBERS = 6
+"""Encodings in a family."""
+
+TRIED = 40
+"""Draws among which encodings with the RIP are looked for, where measuring them is cheap."""
+
+
+def ensemble(plan: Plan, members: int, seed: int) -> Ensemble:
+    """The plan's own encodings, or draws that have the RIP with delta < 1/10 if such come up.
+
+    Draws without it are set aside, which is the conditioning of Definition 2.5; if the first
+    ones have none, they are all kept, and the hypothesis is reported as not met.
+    """
+    drawn = draw_encodings(plan, max(members, TRIED) if plan.task.T <= 30 else members, seed)
+    kept, isometries = [], []
+    for E in drawn:
+        isometry = measure_isometry(E, plan.task.q)
+        if len(kept) < members and isometry.exact and isometry.delta < NEEDED_DELTA:
+            kept.append(E)
+            isometries.append(isometry)
+        if len(kept) == members or (not kept and not isometry.exact):
+            break
+    if not kept:
+        kept = list(drawn[:members])
+        isometries = [measure_isometry(E, plan.task.q) for E in kept]
+    return Ensemble(plan, np.stack(kept), tuple(isometries))
+
+
+def _ensembles(
+    experiment: Experiment[Evidence[Ensemble]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Ensemble]:
+    """Random sign encodings with delta < 1/10 where such come up, gone through exactly."""
+    seed = experiment.seed
+    return Evidence(tuple(ensemble(plan, MEMBERS, seed) for plan in random_plans(plans)))
+
+
+DRAWS = 4
+"""Encodings of each size that Appendix A is checked on."""
+
+
+def _encodings(
+    experiment: Experiment[Evidence[Ensemble]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Ensemble]:
+    """Random sign encodings of each size, whatever their delta, each measured exactly."""
+    cases = []
+    for plan in random_plans(plans):
+        E = draw_encodings(plan, DRAWS, experiment.seed)
+        cases.append(Ensemble(plan, E, tuple(measure_isometry(e, plan.task.q) for e in E)))
+    return Evidence(tuple(cases))
+
+
+MOST_PAIRS = 3_000
+"""Pairs of an encoding and a subset in a family; random ones if there are more."""
+
+
+def family_gaps(family: Ensemble, seed: int) -> Float[np.ndarray, "pairs others"]:
+    """1 - <e_i, e_y> outside y, for every encoding and every subset, or for random ones."""
+    task, members = family.task, len(family.E)
+    if members * task.subset_count <= MOST_PAIRS:
+        y = task.all_subsets()
+    else:
+        y = task.draw_subsets(MOST_PAIRS // members, np.random.default_rng([seed, 11]))
+    return np.asarray(FamilyAttention.of(family.E, y).gaps)
+
+
+NEARLY_ORTHONORMAL = Plans(
+    (Size(9, 2, 3, 2_000, 1.0), Size(16, 2, 250, 4_000, 0.4), Size(13, 3, 5, 4_000, 1.0)),
+    shares=(0.9,),
+)
+"""Tasks whose random encodings have the RIP with delta < 1/10."""
+
+ENSEMBLES: Experiment[Evidence[Ensemble]] = Experiment(NEARLY_ORTHONORMAL, _ensembles)
+ENCODINGS: Experiment[Evidence[Ensemble]] = Experiment(
+    Plans(
+        (
+            Size(6, 1, 1, 60),
+            Size(9, 2, 1, 200),
+            Size(9, 2, 1, 2_000),
+            Size(12, 3, 1, 600),
+            Size(16, 2, 1, 400),
+            Size(13, 3, 1, 4_000),
+        )
+    ),
+    _encodings,
+)

@@ -1,0 +1,131 @@
+"""Long descents in two numbers: rates, step sizes and other lengths.
+
+One-hot encodings, and random ones in the limit of orthogonal encodings, where only the inertia
+differs: d_e in the place of T - 1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, Int
+
+from lemmata.claims import Bench, Experiment
+from lemmata.papers.selection.experiments.plans import (
+    AbstractPlanned,
+    Descending,
+    Plans,
+    Size,
+    numbers_of,
+)
+from lemmata.papers.selection.setting import OneHotAttention, Plan, TwoScalars
+from lemmata.papers.selection.theory import missed, two_level_loss
+from lemmata.settings import Evidence
+from lemmata.tokens import Problem
+from lemmata.training import run
+
+
+@dataclass(frozen=True)
+class LongRun(AbstractPlanned):
+    """alpha and C at late steps."""
+
+    plan: Plan
+    steps: Int[np.ndarray, "records"]
+    alpha: Float[np.ndarray, "records"]
+    C: Float[np.ndarray, "records"]
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def inertia(self) -> int:
+        """T - 1, or d_e."""
+        return self.plan.inertia
+
+    @property
+    def rate(self) -> float:
+        """The step size."""
+        return self.plan.rate
+
+    @property
+    def missed(self) -> Float[np.ndarray, "records"]:
+        """u = 1 - q s_+ at the length of training."""
+        return np.asarray(missed(self.C, self.task.T, self.task.q))
+
+    @property
+    def loss(self) -> Float[np.ndarray, "records"]:
+        """The loss at the length of training."""
+        return self.loss_at(self.task.T)
+
+    def loss_at(self, T: int, q: int | None = None) -> Float[np.ndarray, "records"]:
+        """The loss at another length or subset size, with orthogonal encodings."""
+        size = self.task.q if q is None else q
+        u = np.asarray(missed(self.C, T, size))
+        return np.asarray(two_level_loss(self.alpha, u, T, size, self.task.d))
+
+
+def long_runs(
+    plans: Sequence[Plan], steps: Int[np.ndarray, "records"], bench: Bench, title: str
+) -> Evidence[LongRun]:
+    """Run plans in the limit of orthogonal encodings, with their records as columns."""
+    if not plans:
+        return Evidence(())
+    columns = numbers_of(plans)
+    T, q, d, inertia, rate, _ = (jnp.asarray(column[:, 0]) for column in columns.values())
+    dynamics = TwoScalars(OneHotAttention(T, q), d, q, inertia, rate)
+    progress = bench.track(title, len(plans) * int(steps[-1]))
+    series = run(dynamics, steps, store=bench.store, progress=progress, chunk=16).series
+    cases = tuple(
+        LongRun(plan, steps, series["alpha"][i], series["C"][i]) for i, plan in enumerate(plans)
+    )
+    for name in ("alpha", "C", "missed", "loss"):
+        columns[name] = np.stack([getattr(case, name) for case in cases])
+    return Evidence(cases, steps, columns)
+
+
+def _descend(
+    experiment: Experiment[Evidence[LongRun]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[LongRun]:
+    """One-hot encodings, or random ones in the limit of orthogonal encodings."""
+    training = experiment.training
+    chosen = [training.of(plan) for plan in plans if plan.task.q < plan.task.T]
+    return long_runs(chosen, training.recorded, bench, "long descent")
+
+
+LATE: Experiment[Evidence[LongRun]] = Experiment(
+    Plans(
+        (
+            Size(9, 2, 3, rate=1.0),
+            Size(9, 2, 1, rate=0.05),
+            Size(13, 1, 2, rate=1.0),
+            Size(3, 2, 1, rate=1.0),
+            Size(20, 3, 2, rate=2.0),
+            Size(50, 3, 5, rate=1.0),
+            Size(20, 3, 2, 200, 1.0),
+            Size(50, 3, 5, 400, 1.0),
+        )
+    ),
+    _descend,
+    Descending(3_000_000, first=1_000),
+)
+
+STEP_SIZES: Experiment[Evidence[LongRun]] = Experiment(
+    Plans(
+        tuple(
+            Size(T, q, d, d_e, share * q)
+            for T, q, d in ((9, 2, 3), (20, 3, 2), (13, 1, 5), (40, 5, 20))
+            for share in (0.5, 1.0, 1.9, 2.2, 3.0)
+            for d_e in (None, 10 * T)
+        )
+    ),
+    _descend,
+    Descending(400_000, first=20_000),
+    own=True,
+)
+"""Step sizes from q/2 to 3q, whatever d is."""
+
+LENGTHS: Experiment[Evidence[LongRun]] = Experiment(
+    Plans((*(Size(T, 3, 5, 170, 1.0) for T in (50, 200, 1_000)), Size(50, 3, 5, rate=1.0))),
+    _descend,
+    Descending(3_000_000, first=20_000),
+)
+"""Training at growing lengths, for generalization to twice the length."""

@@ -1,0 +1,158 @@
+"""The plans that experiments look at, and how the two-number recursion is run on them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
+from lemmata.papers.selection.setting import Plan, Task, largest_epsilon, largest_rate
+from lemmata.settings import Evidence
+from lemmata.training import log_spaced
+
+DENSE = 300
+"""So many steps at the start are all recorded."""
+
+
+class Size(NamedTuple):
+    """The numbers of a plan; no d_e stands for one-hot encodings, no rate for the largest one."""
+
+    T: int
+    q: int
+    d: int
+    d_e: int | None = None
+    rate: float | None = None
+    threshold: float = 1.0
+
+    def plan(self, epsilon: float, suffix: str = "") -> Plan:
+        """The plan with this loss to reach."""
+        task = Task(self.T, self.q, self.d)
+        name = f"T={self.T} q={self.q} d={self.d}"
+        name += "" if self.d_e is None else f" d_e={self.d_e}"
+        name += "" if self.rate is None else f" eta={self.rate:g}"
+        rate = largest_rate(task, self.d_e) if self.rate is None else self.rate
+        return Plan(name + suffix, task, rate, epsilon, self.d_e, self.threshold)
+
+
+@dataclass(frozen=True)
+class Plans(AbstractInstances):
+    """Plans of some sizes.
+
+    Attributes:
+        sizes: T, q, d and the rest of each.
+        shares: the losses to reach, as shares of the largest that the theorems allow.
+        epsilons: or the losses themselves.
+        at_paper_scale: further sizes.
+    """
+
+    sizes: tuple[Size, ...]
+    shares: tuple[float, ...] = (0.5,)
+    epsilons: tuple[float, ...] = ()
+    at_paper_scale: tuple[Size, ...] = ()
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        sizes = (*self.sizes, *self.at_paper_scale) if scale == "paper" else self.sizes
+        return [plan for size in sizes for plan in self._plans(size)]
+
+    def _plans(self, size: Size) -> list[Plan]:
+        most = largest_epsilon(Task(size.T, size.q, size.d))
+        wanted = self.epsilons or [share * most for share in self.shares]
+        several = len(wanted) > 1
+        return [size.plan(eps, f" eps={eps:.2g}" if several else "") for eps in wanted]
+
+    @property
+    def says(self) -> str:
+        count = len(self.sizes)
+        text = f"{count} plans" if count > 1 else "a plan"
+        text += " with " + ", ".join(filter(None, map(self._span, Size._fields)))
+        losses = self.epsilons or self.shares
+        if len(losses) > 1 or self.epsilons:
+            unit = "" if self.epsilons else " of the largest one allowed"
+            text += f", epsilon {' and '.join(f'{loss:g}' for loss in losses)}{unit}"
+        return text
+
+    def _span(self, field: str) -> str:
+        sizes = [size for size in self.sizes if field != "threshold" or size.d_e is not None]
+        known = [value for size in sizes if (value := getattr(size, field)) is not None]
+        if not known or (field == "threshold" and min(known) == 1):
+            return ""
+        label = "eta" if field == "rate" else field
+        low, high = min(known), max(known)
+        return f"{label} = {low:g}" + (f" to {high:g}" if high > low else "")
+
+
+def numbers_of(plans: Sequence[Plan]) -> dict[str, Float[np.ndarray, "plans 1"]]:
+    """T, q, d, inertia, rate and epsilon of plans, as columns of evidence."""
+    numbers = [
+        (plan.task.T, plan.task.q, plan.task.d, plan.inertia, plan.rate, plan.epsilon)
+        for plan in plans
+    ]
+    names = ("T", "q", "d", "inertia", "rate", "epsilon")
+    columns = np.array(numbers, dtype=float).reshape(-1, len(names)).T
+    return {name: column[:, None] for name, column in zip(names, columns, strict=True)}
+
+
+def numbers_alone(
+    experiment: Experiment[Evidence[Plan]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Plan]:
+    """What follows from these numbers alone."""
+    return Evidence(tuple(plans), columns=numbers_of(plans))
+
+
+class AbstractOfPlan:
+    """A case that is about a plan, and has a name of its own."""
+
+    plan: Plan
+
+    @property
+    def instance(self) -> Plan:
+        """The plan, which can be written to a file and read back."""
+        return self.plan
+
+    @property
+    def task(self) -> Task:
+        """T, q, d."""
+        return self.plan.task
+
+
+class AbstractPlanned(AbstractOfPlan):
+    """A case that is named after its plan."""
+
+    @property
+    def name(self) -> str:
+        """The plan's name."""
+        return self.plan.name
+
+
+@dataclass(frozen=True)
+class Descending:
+    """How the two-number recursion is run.
+
+    Attributes:
+        steps: the last step.
+        first: the first one that is recorded.
+        rate: a step size in the place of each plan's own.
+    """
+
+    steps: int
+    first: int = 0
+    rate: float | None = None
+
+    @property
+    def says(self) -> str:
+        """In words."""
+        rate = "" if self.rate is None else f" with eta = {self.rate:g}"
+        return f"{self.steps:,} steps of the recursion{rate}"
+
+    @property
+    def recorded(self) -> Int[np.ndarray, "records"]:
+        """The first steps one by one, then evenly on a logarithmic scale."""
+        dense = np.arange(min(self.steps, DENSE) + 1)
+        steps = np.unique(np.concatenate([dense, log_spaced(self.steps, 500)]))
+        return steps[steps >= min(self.first, self.steps)]
+
+    def of(self, plan: Plan) -> Plan:
+        """The plan with the step size that is used."""
+        return plan if self.rate is None else replace(plan, rate=self.rate)

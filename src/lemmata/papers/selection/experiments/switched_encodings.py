@@ -1,0 +1,107 @@
+"""Trained weights under other encodings than their own, and at other lengths."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, Int
+
+from lemmata.claims import Bench, Experiment
+from lemmata.papers.selection.experiments.plans import AbstractPlanned
+from lemmata.papers.selection.experiments.runs import SECTION_4, Online, Pair, pairs_behind
+from lemmata.papers.selection.setting import (
+    Plan,
+    Task,
+    TrainingRun,
+    near_orthogonal_family,
+    token_free_losses,
+)
+from lemmata.settings import Evidence
+from lemmata.tokens import Problem
+
+FRESH = 20
+"""Fresh encodings under which trained weights are looked at again."""
+
+OWN_SUBSETS = 10_000
+"""Subsets at which they are looked at, under their own encodings."""
+
+
+@dataclass(frozen=True)
+class Switched(AbstractPlanned):
+    """Weights of one seed under other encodings than those they were trained with.
+
+    Attributes:
+        own: the loss of weights trained on fixed encodings, under these.
+        fresh: their loss under fresh encodings of the same kind.
+        stochastic: the loss under fresh encodings of weights trained that way.
+        longer: the loss of fixed encodings at each tested length, with its standard error.
+        trained: that on subsets of the positions that were trained.
+        untrained: that on all other subsets.
+        zero_loss: that of the zero predictor.
+    """
+
+    plan: Plan
+    own: float
+    fresh: float
+    stochastic: float
+    longer: dict[int, tuple[float, float]]
+    trained: dict[int, float]
+    untrained: dict[int, float]
+    zero_loss: float
+    problems: Sequence[Problem] = ()
+
+
+def _switched(
+    experiment: Experiment[Evidence[Switched]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Switched]:
+    """The weights at the end, under their own and fresh encodings, and at other lengths."""
+    pairs = pairs_behind(experiment, bench)
+    return Evidence(tuple(_switch(pair, experiment.seed) for pair in pairs))
+
+
+def _switch(pair: Pair, seed: int) -> Switched:
+    how = pair.fixed.how
+    T = how.task.T
+    E = np.asarray(how.dynamics().E, dtype=float)
+    others = near_orthogonal_family(FRESH, how.d_e, T, how.threshold, seed + 1)
+    few = OWN_SUBSETS // FRESH
+    fresh, stochastic = (
+        float(_token_free(run, others, few, seed)[1].mean())
+        for run in (pair.fixed, pair.stochastic)
+    )
+    longer, trained, untrained = {}, {}, {}
+    for length in (T for T, q in how.tests if q == how.task.q):
+        y, losses = _token_free(pair.fixed, E[:, :, :length], OWN_SUBSETS, seed)
+        inside = (y < T).all(axis=1)
+        longer[length] = float(losses.mean()), float(losses.std() / np.sqrt(OWN_SUBSETS))
+        trained[length] = float(losses[0, inside].mean())
+        untrained[length] = float(losses[0, ~inside].mean())
+    own = float(_token_free(pair.fixed, E[:, :, :T], OWN_SUBSETS, seed)[1].mean())
+    return Switched(
+        pair.plan,
+        own,
+        fresh,
+        stochastic,
+        longer,
+        trained,
+        untrained,
+        how.task.zero_loss,
+        pair.problems,
+    )
+
+
+def _token_free(
+    run: TrainingRun, E: Float[np.ndarray, "members d_e T"], count: int, seed: int
+) -> tuple[Int[np.ndarray, "subsets q"], Float[np.ndarray, "members subsets"]]:
+    """Subsets, and the loss of each averaged over tokens, at the end of a run."""
+    task = Task(E.shape[2], run.how.task.q, run.how.task.d)
+    y = task.draw_subsets(count, np.random.default_rng(seed))
+    return y, np.asarray(_losses(run.weights, jnp.asarray(y), jnp.asarray(E)))
+
+
+_losses = jax.jit(jax.vmap(token_free_losses, in_axes=(None, None, 0)))
+"""The losses of subsets under several encodings."""
+
+SWITCHED: Experiment[Evidence[Switched]] = Experiment(SECTION_4, _switched, Online(), own=True)

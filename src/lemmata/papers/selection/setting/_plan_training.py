@@ -1,0 +1,321 @@
+"""Training plans as users ask for it: descent in two numbers, or SGD and Adam on samples."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, Int
+
+from lemmata._errors import InputError, unknown_name
+from lemmata.papers.selection.setting._analysis import isometry_problem, problems_of
+from lemmata.papers.selection.setting._encodings import one_hot
+from lemmata.papers.selection.setting._forecast import loss_elsewhere, two_scalars
+from lemmata.papers.selection.setting._measure import measure
+from lemmata.papers.selection.setting._plan import Plan, Query
+from lemmata.papers.selection.setting._training import Training, TrainingRun
+from lemmata.tokens import Problem
+from lemmata.training import Guarded, Store, log_spaced, record_steps, run
+
+ALGORITHMS = ("gd", "sgd", "adam")
+USUAL_STEPS = {"gd": 100_000, "sgd": 1_000, "adam": 1_000}
+USUAL_RATES = {"sgd": 1.0, "adam": 1e-3}
+"""Of Section 4, and of Adam."""
+
+MOST_STEPS = 1_000_000_000
+WIDEST = 5_000
+"""Of a matrix W that is trained in full."""
+
+MOST_NUMBERS = 50_000_000
+"""Of tokens in a batch."""
+
+SAFE_DIMENSIONS = 60
+"""In so many dimensions no two random sign vectors will ever coincide."""
+
+LARGEST_ALPHA = 1e6
+"""Beyond this gradient descent has diverged."""
+
+RULES = {
+    "gd": "gradient descent on the population loss, (3) or for random encodings (4), in the two "
+    "numbers alpha and C that it comes down to",
+    "sgd": "stochastic gradient descent on V and W, a fresh batch a step",
+    "adam": "Adam on V and W, a fresh batch a step",
+}
+
+Series = Float[np.ndarray, "records"]
+
+
+@dataclass(frozen=True)
+class PlanTraining:
+    """How plans are trained; None means as the plan has it, or the usual choice.
+
+    Attributes:
+        algorithm: ``gd`` on the population loss, ``sgd`` or ``adam`` on samples.
+        rate: the step size.
+        steps: how many.
+        record: which to record; spread evenly over their logarithm unless given.
+        seed: everything random.
+        samples, x_query: for training on samples, see ``Training``.
+    """
+
+    algorithm: str = "gd"
+    rate: float | str | None = None
+    steps: int | None = None
+    record: tuple[int, ...] | None = None
+    seed: int | None = None
+    samples: int | None = None
+    x_query: Query | None = None
+
+    def __post_init__(self) -> None:
+        if self.algorithm not in ALGORITHMS:
+            raise InputError(unknown_name("algorithm", self.algorithm, ALGORITHMS))
+        if isinstance(self.rate, str):
+            raise InputError(f"--lr takes a number here; got '{self.rate}'")
+        if self.rate is not None and not (math.isfinite(self.rate) and self.rate > 0):
+            raise InputError(f"the step size must be a positive number; got {self.rate}")
+        if self.total > MOST_STEPS:
+            raise InputError(f"{self.total:,} steps are too many (at most {MOST_STEPS:,})")
+        for name, least in (("seed", 0), ("samples", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise InputError(f"{name} must be at least {least}; got {value}")
+        _ = self.recorded
+
+    @property
+    def total(self) -> int:
+        """How many steps."""
+        return USUAL_STEPS[self.algorithm] if self.steps is None else self.steps
+
+    @property
+    def recorded(self) -> Int[np.ndarray, "records"]:
+        """The steps to record, the last one always."""
+        if self.record is None and self.total >= 0:
+            return log_spaced(self.total)
+        return record_steps((*(self.record or ()), self.total), self.total)
+
+    def step_size(self, plan: Plan) -> float:
+        """The one asked for, or the plan's eta, or the usual one."""
+        if self.rate is not None:
+            return float(self.rate)
+        if self.algorithm == "gd":
+            return plan.rate
+        stated = plan.training.rate if self.algorithm == "sgd" else None
+        return USUAL_RATES[self.algorithm] if stated is None else stated
+
+    def rule(self, plans: Sequence[Plan]) -> str:
+        """What exactly is run, in one sentence."""
+        rates = sorted({self.step_size(plan) for plan in plans})
+        size = f"{rates[0]:g}" if len(rates) == 1 else f"{rates[0]:g} to {rates[-1]:g}"
+        return f"{RULES[self.algorithm]}: {self.total:,} steps of size {size}"
+
+    def of(self, plan: Plan) -> Plan:
+        """The plan as it is trained; refused if it cannot be."""
+        names = ("seed", "samples", "x_query")
+        said = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        training = replace(plan.training, **said)
+        changed = replace(plan, rate=self.step_size(plan), training=training)
+        if self.algorithm == "gd":
+            _check_descent(changed)
+        else:
+            self.online(changed)
+        return changed
+
+    def online(self, plan: Plan) -> Training:
+        """Training on samples, as the plan has it."""
+        how, task = plan.training, plan.task
+        longest = max([task.T, *(T for T, _ in how.tests)])
+        d_e = longest if plan.d_e is None else plan.d_e
+        _check_online(plan, longest, d_e)
+        algorithm: Literal["sgd", "adam"] = "adam" if self.algorithm == "adam" else "sgd"
+        usual = "stochastic" if plan.kind == "random" else "fixed"
+        try:
+            return Training(
+                task=task,
+                d_e=d_e,
+                encodings=how.encodings or usual,
+                threshold=plan.threshold,
+                samples=how.samples,
+                algorithm=algorithm,
+                rate=self.step_size(plan),
+                later_rate=how.later_rate,
+                change=how.change,
+                initial=how.initial,
+                x_query=how.x_query,
+                steps=self.total,
+                record=tuple(int(t) for t in self.recorded),
+                tests=how.tests,
+                seed=how.seed,
+            )
+        except InputError as error:
+            raise InputError(f"{plan.name}: {error}") from error
+
+    def run(
+        self, plans: Sequence[Plan], *, store: Store | None, progress: Callable[[int], None]
+    ) -> "list[TrainedPlan]":
+        """Train the plans."""
+        chosen = [self.of(plan) for plan in plans]
+        if self.algorithm != "gd":
+            return [self._train_online(plan, store, progress) for plan in chosen]
+        alike = [plan for plan in chosen if plan.kind == "one-hot"]
+        trained = self._descend(alike, store, progress) if alike else []
+        others = {
+            id(plan): self._descend([plan], store, progress)[0]
+            for plan in chosen
+            if plan.kind != "one-hot"
+        }
+        one_hot_plans = iter(trained)
+        return [others[id(p)] if id(p) in others else next(one_hot_plans) for p in chosen]
+
+    def _descend(
+        self, plans: Sequence[Plan], store: Store | None, progress: Callable[[int], None]
+    ) -> "list[TrainedPlan]":
+        """Plans whose recursions have the same shape, side by side; the first group of each."""
+        parts = [jax.tree.map(lambda leaf: leaf[:1], two_scalars(plan)) for plan in plans]
+        batch = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+        dynamics = Guarded(batch, jnp.full(len(plans), LARGEST_ALPHA))
+        recording = run(dynamics, self.recorded, store=store, progress=progress)
+        names = ("alpha", "C", "loss", "missed")
+        diverged = np.asarray(recording.final.diverged)
+        trained = []
+        for i, plan in enumerate(plans):
+            series = {name: recording.series[name][i] for name in names}
+            elsewhere = {
+                f"T={T} q={q}": loss_elsewhere(plan, series["alpha"], series["C"], T=T, q=q)
+                for T, q in plan.training.tests
+            }
+            tests = {task: losses for task, losses in elsewhere.items() if losses is not None}
+            trained.append(TrainedPlan(plan, series, _step(diverged[i]), {"tests": tests}))
+        return trained
+
+    def _train_online(
+        self, plan: Plan, store: Store | None, progress: Callable[[int], None]
+    ) -> "TrainedPlan":
+        training = self.online(plan)
+        dynamics = training.dynamics()
+        E = one_hot(training.d_e) if plan.kind == "one-hot" else plan.encodings
+        if E is not None:
+            given = jnp.asarray(E, dtype=jnp.float32)[None]
+            dynamics = eqx.tree_at(lambda online: online.E, dynamics, given)
+        recording = run(dynamics, self.recorded, store=store, progress=progress, group=1, chunk=1)
+        trained = TrainingRun(training, recording)
+        # One-hot encodings give W along I - 11'/T of norm sqrt(T - 1), not along I.
+        share = training.d_e / (plan.task.T - 1) if plan.kind == "one-hot" else 1.0
+        series = {
+            **{name: trained[name] for name in ("loss", "alpha", "cosine_V")},
+            "C": share * trained["C"],
+            "cosine_W": math.sqrt(share) * trained["cosine_W"],
+            "population": trained.task("population", plan.task.T, plan.task.q),
+        }
+        names = {f"T={T} q={q}": (T, q) for T, q in training.tests}
+        losses = {
+            "tests": {name: trained.task("population", *task) for name, task in names.items()},
+            "validation": {name: trained.task("validation", *task) for name, task in names.items()},
+        }
+        return TrainedPlan(plan, series, trained.diverged, losses, trained)
+
+
+def _step(diverged: Any) -> int | None:
+    return None if diverged < 0 else int(diverged)
+
+
+def _check_descent(plan: Plan) -> None:
+    """Gradient descent in two numbers starts at zero and averages over encodings."""
+    how = plan.training
+    if how.initial:
+        raise InputError(
+            f"{plan.name}: gradient descent in two numbers starts from zero, not from random "
+            "weights; leave out initial, or use --algorithm sgd"
+        )
+    if how.encodings == "fixed" and plan.kind != "one-hot":
+        raise InputError(
+            f"{plan.name}: with fixed encodings gradient descent leaves the two directions; leave "
+            'out "encodings": "fixed", or use --algorithm sgd'
+        )
+
+
+def _check_online(plan: Plan, longest: int, d_e: int) -> None:
+    """Refuse what is too large to train on samples, or has no encodings."""
+    how, task = plan.training, plan.task
+    if task.d + d_e > WIDEST or how.samples * task.d * longest > MOST_NUMBERS:
+        raise InputError(
+            f"{plan.name}: training on samples with d + d_e = {task.d + d_e:,} (at most "
+            f"{WIDEST:,}) and samples d T = {how.samples * task.d * longest:,} (at most "
+            f"{MOST_NUMBERS:,}) is too large; use --algorithm gd, which needs no samples"
+        )
+    if plan.kind != "random" and how.encodings == "stochastic":
+        raise InputError(
+            f"{plan.name}: stochastic encodings are random ones; say d_e, and no encodings"
+        )
+    if plan.kind == "random" and plan.threshold >= 1 and d_e < SAFE_DIMENSIONS:
+        raise InputError(
+            f"{plan.name}: sign vectors in {d_e} dimensions coincide now and then, and then "
+            "e_y does not exist; say a threshold below 1, or more dimensions"
+        )
+    if plan.encodings is not None and longest > task.T:
+        raise InputError(
+            f"{plan.name}: a test with T = {longest} needs encodings for {longest} positions; "
+            f"there are {task.T}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedPlan:
+    """A plan that was trained.
+
+    Attributes:
+        plan: the plan, with the step size that was used.
+        series: what was recorded.
+        diverged: the step at which training blew up; None if it did not.
+        losses: ``tests``, the losses of other tasks, and on samples ``validation``.
+        online: the run on samples, with its weights.
+    """
+
+    plan: Plan
+    series: dict[str, Series]
+    diverged: int | None
+    losses: dict[str, dict[str, Series]]
+    online: TrainingRun | None = None
+
+    @property
+    def name(self) -> str:
+        """The plan's name."""
+        return self.plan.name
+
+    @property
+    def instance(self) -> Plan:
+        """The plan."""
+        return self.plan
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """Hypotheses that are not met, the isometry of its encodings among them."""
+        found = (*self.plan.problems, *isometry_problem(self.plan, measure(self.plan)))
+        if self.diverged is None:
+            return found
+        text = f"training diverged at step {self.diverged}"
+        return (*found, Problem("diverged", self.name, text))
+
+    @property
+    def advice(self) -> str | None:
+        """What to do about a run that diverged."""
+        if self.diverged is None:
+            return None
+        return (
+            f"diverged at step {self.diverged}: use a step size below {self.plan.rate:g} (gradient "
+            f"descent is stable below 2q = {2 * self.plan.task.q})"
+        )
+
+    @property
+    def extras(self) -> dict[str, Any]:
+        """What is no column, ready for JSON."""
+        return {
+            "problems": [vars(problem) for problem in problems_of(self.plan)],
+            "rate": self.plan.rate,
+            "encodings": self.plan.kind,
+            **self.losses,
+        }

@@ -1,0 +1,183 @@
+"""The selection setting: plans read, drawn, analysed and trained."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, get_args
+
+import numpy as np
+
+from lemmata._errors import InputError
+from lemmata.papers.selection.setting._analysis import Analysis, analyze_plan
+from lemmata.papers.selection.setting._encodings import walsh
+from lemmata.papers.selection.setting._hypotheses import (
+    CONVERGES,
+    RESTRICTED,
+    SMALL_LOSS,
+    SMALL_STEP,
+    SPARSE,
+    STOCHASTIC_STEP,
+)
+from lemmata.papers.selection.setting._plan import Plan, Query, largest_epsilon, largest_rate
+from lemmata.papers.selection.setting._plan_file import read_plans
+from lemmata.papers.selection.setting._plan_training import (
+    ALGORITHMS,
+    USUAL_RATES,
+    USUAL_STEPS,
+    PlanTraining,
+)
+from lemmata.papers.selection.setting._task import Task
+from lemmata.settings import (
+    AbstractSetting,
+    Column,
+    Evidence,
+    Hypothesis,
+    Option,
+    Run,
+    Track,
+    silent,
+)
+from lemmata.training import Store
+
+ON_SAMPLES = ("sgd", "adam")
+
+
+def _step_numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(word) for word in text.split(","))
+
+
+class SelectionSetting(AbstractSetting[Plan]):
+    """Plans of sparse token selection."""
+
+    key: ClassVar[str] = "selection"
+    instance_type: ClassVar[type] = Plan
+    hypotheses: ClassVar[tuple[Hypothesis, ...]] = (
+        SPARSE,
+        SMALL_LOSS,
+        SMALL_STEP,
+        STOCHASTIC_STEP,
+        RESTRICTED,
+        CONVERGES,
+    )
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("loss", "loss", "the population loss; on samples, of the last 300 batches"),
+        Column("alpha", "alpha", "V = alpha [I 0]"),
+        Column("C", "C", "W = C times a fixed direction between positions"),
+        Column("missed", "attention missed", "1 - q s_+, the attention off the subset"),
+        Column("cosine_V", "cosine of V", "with its direction in theory, on samples"),
+        Column("cosine_W", "cosine of W", "with its direction in theory, on samples"),
+        Column("population", "population loss", "over 1,024 subsets, when training on samples"),
+    )
+    options: ClassVar[tuple[Option, ...]] = (
+        Option(
+            "algorithm",
+            "--algorithm",
+            "gradient descent on the population loss, or SGD or Adam on samples",
+            expects="gd, sgd or adam",
+            choices=ALGORITHMS,
+        ),
+        Option(
+            "rate",
+            "--lr",
+            "the step size; usually the plan's eta, or on samples "
+            f"{USUAL_RATES['sgd']:g} (sgd) and {USUAL_RATES['adam']:g} (adam)",
+            parse=float,
+            expects="a positive number",
+        ),
+        Option(
+            "steps",
+            "--steps",
+            f"how many; usually {USUAL_STEPS['gd']:,}, and {USUAL_STEPS['sgd']:,} on samples",
+            parse=int,
+            expects="a whole number",
+        ),
+        Option(
+            "record",
+            "--record",
+            "which steps to record; usually spread evenly over their logarithm",
+            parse=_step_numbers,
+            expects="step numbers like 1,100,900",
+        ),
+        Option(
+            "seed",
+            "--seed",
+            "of random encodings and samples; usually the plan's",
+            parse=int,
+            expects="a whole number",
+        ),
+        Option(
+            "samples",
+            "--samples",
+            "the batch size; usually the plan's",
+            parse=int,
+            expects="a positive whole number",
+            algorithms=ON_SAMPLES,
+        ),
+        Option(
+            "x_query",
+            "--x-query",
+            "the token part of the query; usually the plan's",
+            expects="zero, fixed or random",
+            algorithms=ON_SAMPLES,
+            choices=get_args(Query),
+        ),
+    )
+
+    def read(self, file: Path, embeddings: Path | None = None) -> list[Plan]:
+        return read_plans(file, embeddings)
+
+    def draw(self, count: int, seed: int = 0) -> list[Plan]:
+        """Plans of many sizes within the hypotheses of Theorem 3.1, every fourth of Theorem 3.3."""
+        return [_draw_plan(seed, number) for number in range(count)]
+
+    def analyze(self, instance: Plan) -> Analysis:
+        return analyze_plan(instance)
+
+    def train(
+        self,
+        instances: Sequence[Plan],
+        options: Mapping[str, Any],
+        *,
+        store: Store | None = None,
+        track: Track = silent,
+    ) -> Run:
+        self.check(options)
+        if not instances:
+            raise InputError("there is no plan to train")
+        training = PlanTraining(**{name: v for name, v in options.items() if v is not None})
+        rule = training.rule(instances)
+        progress = track("training", len(instances) * training.total)
+        trained = training.run(instances, store=store, progress=progress)
+        names = [column.name for column in self.columns if column.name in trained[0].series]
+        columns = {name: np.stack([plan.series[name] for plan in trained]) for name in names}
+        columns["rate"] = np.array([[plan.plan.rate] for plan in trained])
+        return Run(
+            setting=self.key,
+            rule=rule,
+            instances=tuple(plan.plan for plan in trained),
+            evidence=Evidence(tuple(trained), training.recorded, columns),
+            reasons=tuple(plan.advice for plan in trained),
+            trained=(True,) * len(trained),
+            diverged=tuple(plan.diverged for plan in trained),
+            extras=tuple(plan.extras for plan in trained),
+            model=tuple(trained),
+        )
+
+
+def _draw_plan(seed: int, number: int) -> Plan:
+    """A plan of random size, with one-hot encodings or with orthogonal signs."""
+    draw = np.random.default_rng([seed, number])
+    orthogonal = number % 4 == 3
+    q, d = int(draw.integers(2, 4 if orthogonal else 8)), int(draw.integers(1, 6))
+    T = int(draw.integers(4 * q + 1, 33 if orthogonal else 40 * q))
+    task, encodings, d_e = Task(T, q, d), None, None
+    if orthogonal:
+        signs = np.tile(walsh(5)[:, :T], (int(draw.integers(1, 5)), 1))
+        d_e, encodings = len(signs), signs / np.sqrt(len(signs))
+    most = min(largest_rate(task, d_e), q / 2)
+    rate = float(f"{most * 10 ** draw.uniform(-1.0, 0.0):.2e}")
+    epsilon = float(f"{largest_epsilon(task) * 10 ** draw.uniform(-1.5, -0.1):.2e}")
+    name = f"drawn {number}: T={T} q={q} d={task.d}" + ("" if d_e is None else f" d_e={d_e}")
+    return Plan(name, task, min(rate, most), epsilon, d_e, encodings=encodings)
+
+
+SETTING = SelectionSetting()

@@ -1,0 +1,264 @@
+"""Lemmas, settings and papers from files, on the paper that the docs show."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import lemmata as lm
+from lemmata.cli._app import app
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "parabola.py"
+
+LEMMAS = """
+import lemmata as lm
+
+@lm.claim("the size never grows", setting="parabola.py", hypotheses=["curved"])
+def falls(run):
+    return lm.at_most(run.size, 1)
+
+@lm.claim("the size stays below 0.9", setting="parabola.py")
+def too_small(run):
+    return lm.at_most(run.size, 0.9)
+
+@lm.claim("the loss is c w^2 / 2", setting="parabola.py")
+def loss(run):
+    return [lm.equal(run.loss, run.each(lambda p: p.curvature) * run.size**2 / 2)]
+
+LONG = lm.experiment("parabola.py", rate=1.0, steps=3000)
+
+@lm.claim("the loss vanishes", setting="parabola.py", on=LONG)
+def vanishes(run):
+    return lm.tends_to(run.loss, 0)
+
+@lm.claim("curvatures are at most 1", setting="parabola.py", on="instances")
+def curvature(instances):
+    return lm.at_most([p.curvature for p in instances], 1)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the paper and a file of lemmas; we stand in it."""
+    shutil.copy(EXAMPLE, tmp_path / "parabola.py")
+    (tmp_path / "my_lemmas.py").write_text(LEMMAS)
+    (tmp_path / "two.json").write_text(
+        '[{"name": "a", "curvature": 0.5}, {"name": "b", "curvature": 30}]'
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(app, list(words))
+
+
+def verdicts(*words: str) -> dict[str, dict[str, Any]]:
+    result = run("check", *words, "--json")
+    assert result.exit_code == 0, result.output
+    return {v["claim"]: v for v in json.loads(result.stdout)["verdicts"]}
+
+
+def test_lemmas_of_a_file(folder: Path) -> None:
+    judged = verdicts("my_lemmas.py")
+    assert {name: v["status"] for name, v in judged.items()} == {
+        "my_lemmas/falls": "holds",
+        "my_lemmas/too_small": "fails",
+        "my_lemmas/loss": "holds",
+        "my_lemmas/vanishes": "holds",
+        "my_lemmas/curvature": "holds",
+    }
+    wrong = judged["my_lemmas/too_small"]
+    assert wrong["margin"] == pytest.approx(-0.1)
+    assert wrong["witness"]["t"] == 0
+    assert wrong["statement"] == "the size stays below 0.9"
+    assert wrong["experiment"].startswith("20 random instances of the parabola setting")
+    assert judged["my_lemmas/loss"]["resolution"] < 1e-12
+
+
+def test_one_lemma_of_a_file(folder: Path) -> None:
+    assert list(verdicts("my_lemmas.py::curvature")) == ["my_lemmas/curvature"]
+    result = run("check", "my_lemmas.py::curvatrue")
+    assert result.exit_code == 2
+    assert "did you mean 'curvature'?" in result.output
+
+
+def test_a_lemma_on_the_users_data_speaks_of_it(folder: Path) -> None:
+    (verdict,) = verdicts("my_lemmas.py::falls", "--data", "two.json").values()
+    assert verdict["status"] == "fails"
+    assert verdict["witness"]["dataset"] == "b"
+    assert verdict["experiment"] == "your data: a, b; trained as usual"
+    assert verdict["instance"] == {"name": "b", "curvature": 30.0}
+
+
+def test_options_change_the_training_of_a_lemma_or_are_refused(folder: Path) -> None:
+    (verdict,) = verdicts("my_lemmas.py::falls", "--data", "two.json", "--lr", "0.01").values()
+    assert verdict["status"] == "holds"
+    assert verdict["experiment"].endswith("with rate 0.01")
+    for words, text in (
+        (("--lr", "nonsense"), "--lr takes a number; got 'nonsense'"),
+        (("--epsilon", "1"), "known: --lr, --steps"),
+        (("--steps", "1.5"), "--steps takes a whole number"),
+    ):
+        result = run("check", "my_lemmas.py::falls", *words)
+        assert result.exit_code == 2
+        assert text in " ".join(result.output.split())
+    idle = run("check", "my_lemmas.py::curvature", "--lr", "0.1")
+    assert idle.exit_code == 2
+    assert "my_lemmas/curvature trains nothing" in " ".join(idle.output.split())
+
+
+def test_witnesses_are_files_that_are_read_back(folder: Path) -> None:
+    shutil.copy("two.json", "data.json")
+    verdicts("my_lemmas.py::falls", "--data", "two.json", "--out", "results")
+    witness = json.loads(Path("results/check/witnesses/my_lemmas-falls.json").read_text())
+    Path("again.json").write_text(json.dumps([witness]))
+    (verdict,) = verdicts("my_lemmas.py::falls", "--data", "again.json").values()
+    assert verdict["status"] == "fails"
+    stored = json.loads(Path("results/check/verdicts.json").read_text())
+    assert stored["verdicts"][0]["claim"] == "my_lemmas/falls"
+
+
+def test_a_stored_run_is_used_until_its_step_changes(folder: Path) -> None:
+    def size() -> float:
+        result = run("train", "two.json", "--setting", "parabola.py", "--out", "o", "--json")
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)["instances"][0]["size"][1]
+
+    assert size() == pytest.approx(0.95)
+    files = {path: path.stat().st_mtime_ns for path in Path("o/runs").iterdir()}
+    source = Path("parabola.py").read_text()
+    Path("parabola.py").write_text(source.replace("a complete paper in one file", "a paper"))
+    assert size() == pytest.approx(0.95)
+    assert {path: path.stat().st_mtime_ns for path in Path("o/runs").iterdir()} == files
+    Path("parabola.py").write_text(source.replace("state - self.rate", "state - 2 * self.rate"))
+    assert size() == pytest.approx(0.9)
+
+
+def test_a_whole_paper_from_a_file(folder: Path) -> None:
+    judged = verdicts("parabola.py")
+    assert list(judged) == ["parabola/lemma-1", "parabola/lemma-1/appendix"]
+    assert {v["status"] for v in judged.values()} == {"holds"}
+    result = run("analyze", "two.json", "--setting", "parabola.py", "--json")
+    assert json.loads(result.stdout)["instances"][1]["name"] == "b"
+    page = run("analyze", "two.json", "--setting", "parabola.py", "--out", "o")
+    assert page.exit_code == 0, page.output
+    assert Path("o/analyze/index.html").exists()
+
+
+def test_a_paper_without_a_setting_says_so() -> None:
+    paper = lm.Paper("words", "Only words", "Nobody", 2030, lm.Contents())
+    with pytest.raises(lm.InputError, match=r"'words' has no setting.*mechanics"):
+        _ = paper.setting
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import lemmata as lm\n", "no claim is declared here"),
+        ("def:\n", "broken.py, line 1: SyntaxError"),
+        ("x = 1\ny = 1 / 0\n", "broken.py, line 2: ZeroDivisionError"),
+        (
+            "import lemmata as lm\n@lm.claim('s', setting='parabola.py', hypotheses=['bent'])\n"
+            "def f(run): return 1\n",
+            "unknown hypothesis of the parabola setting 'bent'; (known: curved)",
+        ),
+        (
+            "import lemmata as lm\n@lm.claim('s', setting='mechnics')\ndef f(run): return 1\n",
+            "did you mean 'mechanics'?",
+        ),
+        (
+            "import lemmata as lm\n@lm.claim('s', setting='parabola.py', on='steps')\n"
+            "def f(run): return 1\n",
+            "on is 'runs', 'instances' or lm.experiment(...)",
+        ),
+        (
+            "import lemmata as lm\n@lm.claim('s', setting='parabola.py')\n"
+            "def f(run): return run.size > 0\n",
+            "broken/f must return lm.at_least(...)",
+        ),
+        (
+            "import lemmata as lm\n@lm.claim('s', setting='parabola.py')\n"
+            "def f(run): return lm.at_least(run.sise, 0)\n",
+            "did you mean 'size'?",
+        ),
+        (
+            "import lemmata as lm\n@lm.claim('s', setting='parabola.py')\n"
+            "def f(run): return lm.at_least(run.size[:, :3], run.size)\n",
+            "the shapes do not fit",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_in_a_sentence(
+    folder: Path, text: str, message: str
+) -> None:
+    Path("broken.py").write_text(text)
+    result = run("check", "broken.py")
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+
+
+def test_a_file_that_is_not_there(folder: Path) -> None:
+    result = run("check", "nowhere.py")
+    assert result.exit_code == 2
+    assert "there is no such file" in result.output
+
+
+def test_the_verbs_in_python(folder: Path) -> None:
+    setting = str(folder / "parabola.py")
+    drawn = lm.draw(setting, 3, seed=1)
+    assert [p.name for p in drawn] == ["parabola 0", "parabola 1", "parabola 2"]
+    trained = lm.train(drawn, setting, steps=10)
+    assert trained.size.shape == (3, len(trained.steps))
+    assert trained["size"] is trained.size
+    assert trained.names == ["loss", "size", "rate"]
+    with pytest.raises(AttributeError, match="did you mean 'size'"):
+        _ = trained.siz
+    assert "<table>" in trained._repr_html_()
+    assert len(repr(trained)) < 200
+    assert len(trained.rows()) == 3 * len(trained.steps)
+    one, many = lm.analyze(drawn[0], setting), lm.analyze(drawn, setting)
+    assert one.document() == many[0].document()
+    with pytest.raises(lm.InputError, match="the list is empty"):
+        lm.train([], setting)
+    with pytest.raises(lm.InputError, match="count must be at least 1"):
+        lm.draw(setting, 0)
+
+
+def test_checking_in_python(folder: Path) -> None:
+    verdicts = lm.check("my_lemmas.py")
+    assert [v.claim for v in verdicts.having("fails")] == ["my_lemmas/too_small"]
+    assert verdicts["my_lemmas/falls"].status == "holds"
+    assert "my_lemmas/falls" in verdicts._repr_html_()
+    with pytest.raises(lm.InputError, match="unknown verdict"):
+        verdicts["falls"]
+    with pytest.raises(lm.InputError, match="is no claim"):
+        lm.check(len)
+
+    @lm.claim("in a notebook", setting=str(folder / "parabola.py"))
+    def here(run: Any) -> Any:
+        return lm.at_most(run.size, 1)
+
+    (verdict,) = lm.check(here)
+    assert (verdict.claim, verdict.status) == ("test_own_lemma/here", "holds")
+
+
+def test_an_installed_package_brings_a_paper(folder: Path) -> None:
+    """Through the entry-point group: metadata beside the module is all it takes."""
+    info = folder / "parabola-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: parabola\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[lemmata.papers]\nparabola = parabola:PAPER\n")
+    program = (
+        "import sys; from lemmata.cli import main\n"
+        "sys.argv = ['lemmata', 'list', 'parabola']\nmain()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=folder, check=False
+    )
+    assert "parabola/lemma-1/appendix" in done.stdout, done.stderr

@@ -1,0 +1,134 @@
+"""The house: rooms in one order, the same rooms in every paper, imports where one expects them."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "src" / "lemmata"
+PAPERS = ("context", "convergence", "mechanics", "selection")
+
+ROOMS = (
+    "tokens",
+    "margin",
+    "attention",
+    "training",
+    "drawing",
+    "settings",
+    "claims",
+    "papers",
+    "report",
+    "cli",
+)
+"""Data flows from left to right."""
+
+PAPER_ROOMS = ("theory", "setting", "counterexamples", "experiments", "claims", "figures")
+"""The same in every paper; each may use those before it."""
+
+INSIDE_FUNCTIONS = {
+    "matplotlib": "drawing takes its time to load, and most commands draw nothing",
+    "pandas": "it is not needed otherwise",
+    "lemmata": "the command line starts fast because a command loads what it runs",
+}
+"""What may be imported inside a function, and why."""
+
+
+def modules() -> list[Path]:
+    return sorted(ROOT.rglob("*.py"))
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Every imported module of this package, with the names taken from it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            yield node.module, tuple(alias.name for alias in node.names)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, ()
+
+
+def room_of(path: Path) -> str | None:
+    parts = path.relative_to(ROOT).parts
+    return parts[0] if len(parts) > 1 else None
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_imports_only_from_rooms_before_its_own(path: Path) -> None:
+    own = room_of(path)
+    if own is None:
+        return
+    for module, _ in imports(ast.parse(path.read_text())):
+        parts = module.split(".")
+        if parts[0] == "lemmata" and len(parts) > 1 and parts[1] in ROOMS:
+            assert ROOMS.index(parts[1]) <= ROOMS.index(own), f"{own} imports {module}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_public_names_cross_rooms(path: Path) -> None:
+    """A private module (``_x``) is imported by its own folder alone."""
+    package = ["lemmata", *path.relative_to(ROOT).parts[:-1]]
+    for module, names in imports(ast.parse(path.read_text())):
+        parts = module.split(".")
+        if parts[0] != "lemmata":
+            continue
+        for i, part in enumerate(parts):
+            if part.startswith("_") and i > 1:
+                assert parts[:i] == package[:i], f"imports {module}"
+        for name in names:
+            if name.startswith("_") and not name.startswith("__") and len(parts) > 1:
+                assert parts == package, f"imports {name} from {module}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_stand_at_the_top(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for module, _ in imports(function):
+            top = module.split(".")[0]
+            assert top in INSIDE_FUNCTIONS, f"{function.name} imports {module}"
+            if top == "lemmata":
+                assert room_of(path) in ("cli", None), f"{function.name} imports {module}"
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_paper_has_the_same_rooms(paper: str) -> None:
+    folder = ROOT / "papers" / paper
+    names = {path.stem for path in folder.iterdir() if path.name != "__pycache__"}
+    assert names == {"__init__", *PAPER_ROOMS}
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_rooms_of_a_paper_use_only_those_before_them(paper: str) -> None:
+    folder = ROOT / "papers" / paper
+    for path in folder.rglob("*.py"):
+        own = path.relative_to(folder).parts[0].removesuffix(".py")
+        if own == "__init__":
+            continue
+        for module, _ in imports(ast.parse(path.read_text())):
+            parts = module.split(".")
+            if parts[:3] == ["lemmata", "papers", paper] and len(parts) > 3:
+                before, here = PAPER_ROOMS.index(parts[3]), PAPER_ROOMS.index(own)
+                assert before <= here, f"{path.relative_to(folder)} imports {module}"
+            elif parts[:2] == ["lemmata", "papers"] and len(parts) > 2:
+                assert parts[2] not in PAPERS, f"{path.relative_to(folder)} knows {parts[2]}"
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if room not in ("papers", "cli")])
+def test_only_papers_know_a_paper(room: str) -> None:
+    for path in (ROOT / room).rglob("*.py"):
+        for module, _ in imports(ast.parse(path.read_text())):
+            assert not any(module.startswith(f"lemmata.papers.{paper}") for paper in PAPERS)
+
+
+def test_the_public_page_loads_nothing_until_it_is_used() -> None:
+    program = (
+        "import sys, lemmata as lm\n"
+        "assert not {'jax', 'numpy', 'matplotlib', 'rich'} & sys.modules.keys()\n"
+        "assert 'at_least' in dir(lm)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
