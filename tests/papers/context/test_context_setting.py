@@ -41,7 +41,7 @@ from lemmata.papers.context.setting import (
     draw_task,
     from_heads,
 )
-from lemmata.papers.context.setting._analysis import first_step
+from lemmata.papers.context.setting._frozen import first_step
 from lemmata.papers.context.setting._plan_training import _batches
 from lemmata.report import plain
 
