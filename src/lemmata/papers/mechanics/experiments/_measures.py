@@ -277,7 +277,7 @@ def _compare(dataset: Dataset) -> dict[str, list[float]]:
                 }
             )
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    return columns | {"c_min": [gaps[0]], "c_max": [gaps[1]], "n": [n], "T": [T]}
+    return columns | {"c_min": [gaps[0]], "c_max": [gaps[1]], "n": [float(n)], "T": [float(T)]}
 
 
 def iterate(experiment: Experiment[Any], datasets: Datasets, bench: Bench) -> Evidence[Dataset]:
