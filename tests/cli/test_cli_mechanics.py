@@ -141,13 +141,18 @@ def test_train_along_the_path_and_the_flow(tmp_path: Path, here):
     file = write(tmp_path, "data.txt", "a b c a\nb a c b\nb a c a\n")
     for algorithm, words in (("path", "regularization path"), ("flow", "gradient flow")):
         options = ["--algorithm", algorithm, "--steps", 50, "--record", "0,5,50"]
-        found = in_here(here, "train", file, *options, "--out", "out")
+        found = in_here(here, "train", file, *options, "--predict", "b a c", "--out", "out")
         assert words in found["rule"]
         (instance,) = found["instances"]
         assert instance["steps"] == [0, 5, 50]
         assert np.diff(instance["log_loss"]).max() < 0
         assert instance["correlation"][-1] > 0.9
         assert instance["cyclic_distance"][-1] < 0.05
+        # Of three samples with a and b before c, two have the label a.
+        (prediction,) = instance["predictions"]
+        assert prediction["next"] == "a"
+        assert prediction["probability"] == pytest.approx(2 / 3, abs=0.02)
+        assert sum(prediction["attention"]) == pytest.approx(1)
 
 
 NASTY = {
@@ -210,7 +215,8 @@ def test_nasty_files_are_trained(tmp_path: Path, here, name: str):
     (instance,) = found["instances"]
     if name == "absent labels":
         assert not instance["trained"]
-        assert instance["steps"] == []
+        assert "no label occurs in its sequence" in instance["reason"]
+        assert instance["steps"] == instance["norm"] == []
         return
     assert instance["steps"] == [1, 50]
     assert instance["norm"][-1] == pytest.approx(0.5, abs=0.5)
@@ -227,28 +233,36 @@ def bad_requests(folder: Path) -> dict[str, list[object]]:
     write(folder, "long.json", unit)
     return {
         "must be a finite number": ["analyze", "nan.json", "--out", "out"],
-        "one stage": ["train", "good.txt", "--stage1-steps", 5],
+        "option of the mechanics setting 'stage1_steps'; it takes algorithm (--algorithm), rate": [
+            "train",
+            "good.txt",
+            "--stage1-steps",
+            5,
+        ],
         "unknown algorithm": ["train", "good.txt", "--algorithm", "adam"],
         "unknown loss": ["train", "good.txt", "--loss", "hinge"],
         "positive number": ["train", "good.txt", "--lr", "nan"],
         "must not be negative": ["train", "good.txt", "--steps", "-1"],
         "epsilon must not be": ["train", "good.txt", "--epsilon", "-1"],
         "record steps 0 to 9": ["train", "good.txt", "--steps", 9, "--record", "10"],
-        "is for the log loss": ["train", "good.txt", "--algorithm", "path", "--loss", "squared"],
-        "the block scheme is for": [
-            "train",
-            "good.txt",
-            "--algorithm",
-            "block",
-            "--loss",
-            "squared",
+        "--loss (loss) has no effect with algorithm path": [
+            *("train", "good.txt", "--algorithm", "path", "--loss", "squared")
+        ],
+        "--loss (loss) has no effect with algorithm block": [
+            *("train", "good.txt", "--algorithm", "block", "--loss", "squared")
+        ],
+        "--epsilon (epsilon) has no effect with algorithm gd; it is for ngd": [
+            *("train", "good.txt", "--algorithm", "gd", "--epsilon", 0.5)
+        ],
+        "--lr (rate) has no effect with algorithm flow": [
+            *("train", "good.txt", "--algorithm", "flow", "--lr", 0.5)
         ],
         "--head takes": ["train", "good.txt", "--head", "other"],
         "unknown token": ["train", "good.txt", "--predict", "a z"],
     }
 
 
-@pytest.mark.parametrize("case", range(12))
+@pytest.mark.parametrize("case", range(14))
 def test_bad_requests_are_refused_in_words_and_leave_nothing(tmp_path: Path, here, case: int):
     message, arguments = list(bad_requests(tmp_path).items())[case]
     before = sorted(tmp_path.rglob("*"))

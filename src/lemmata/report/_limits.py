@@ -46,7 +46,7 @@ def _limit(limit: LimitView, words: Words) -> Markup:
     )
 
 
-def _fact(value: float | str | None) -> str | None:
+def _fact(value: float | int | str | None) -> str | None:
     if isinstance(value, int):
         return f"{value:,}"
     return number(value, 9) if isinstance(value, float) else value

@@ -47,7 +47,7 @@ class LimitView:
     title: str
     says: tuple[str, ...] = ()
     margin: MaxMargin | None = None
-    facts: tuple[tuple[str, float | str | None], ...] = ()
+    facts: tuple[tuple[str, float | int | str | None], ...] = ()
     pairs: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
 
 

@@ -1,7 +1,6 @@
 """Random datasets, drawn as the authors' experiments draw them."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -9,8 +8,8 @@ from jaxtyping import Float
 from lemmata._errors import InputError, unknown_name
 from lemmata.papers.mechanics.setting._dataset import Dataset
 
-Kind = Literal["acyclic", "cyclic", "any"]
-Labels = Literal["uniform", "priority"]
+KINDS = ("acyclic", "cyclic", "any")
+LABELS = ("uniform", "priority")
 
 MOST_DRAWS = 10_000
 """Datasets to try before concluding that there is none of the wanted kind."""
@@ -38,14 +37,14 @@ class Recipe:
     dimension: int = 8
     samples: int = 4
     length: int = 6
-    kind: Kind = "any"
-    labels: Labels = "uniform"
+    kind: str = "any"
+    labels: str = "uniform"
 
     def __post_init__(self) -> None:
-        if self.kind not in get_args(Kind):
-            raise InputError(unknown_name("kind of data", str(self.kind), get_args(Kind)))
-        if self.labels not in get_args(Labels):
-            raise InputError(unknown_name("choice of labels", str(self.labels), get_args(Labels)))
+        if self.kind not in KINDS:
+            raise InputError(unknown_name("kind of data", self.kind, KINDS))
+        if self.labels not in LABELS:
+            raise InputError(unknown_name("choice of labels", self.labels, LABELS))
 
     @property
     def says(self) -> str:

@@ -108,7 +108,7 @@ class Request:
         predict: inputs of which to predict the next token.
     """
 
-    algorithm: Algorithm | str
+    algorithm: Algorithm
     training: Training
     predict: tuple[str, ...]
 

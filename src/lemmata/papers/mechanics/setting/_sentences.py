@@ -24,6 +24,8 @@ def samples_of(sentences: Sentences) -> TokenData:
         >>> [(sample.tokens, sample.label, sample.count) for sample in data.samples]
         [((0, 1), 0, 1000), ((1, 0), 1, 1)]
     """
+    if isinstance(sentences, str):
+        raise InputError(f"give a list of sentences, not one text: [{sentences!r}]")
     counted = (
         sentences.items() if isinstance(sentences, Mapping) else ((one, 1) for one in sentences)
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Float
 
 from lemmata.margin import Status
 from lemmata.papers.mechanics.setting._analysis import MechanicsAnalysis
@@ -168,7 +169,9 @@ def _nothing(request: Request) -> dict[str, Grid]:
     return {column.name: np.zeros((0, records)) for column in COLUMNS} | {"rate": np.zeros((0, 1))}
 
 
-def _fill(rows: Grid, ready: Sequence[int], total: int) -> Grid:
+def _fill(
+    rows: Float[np.ndarray, "ready columns"], ready: Sequence[int], total: int
+) -> Float[np.ndarray, "instances columns"]:
     """One row an instance; NaN for those that were not trained."""
     grid = np.full((total, rows.shape[1]), np.nan)
     grid[list(ready)] = rows

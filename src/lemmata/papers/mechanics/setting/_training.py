@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -41,9 +41,11 @@ from lemmata.training import (
 ALGORITHMS = ("ngd", "gd", "block", "factored")
 RATES = ("paper", "tight")
 
-Algorithm = Literal["ngd", "gd", "block", "factored"] | optax.GradientTransformation
-Rate = float | Literal["paper", "tight"]
-"""A step size: a number, 1/L with the paper's Lipschitz constant, or with the tight one."""
+Algorithm = str | optax.GradientTransformation
+"""One of ALGORITHMS, or an optimizer of optax."""
+
+Rate = float | int | str
+"""A step size: a number, ``paper`` (1/L with the paper's constant) or ``tight``."""
 
 USUAL_RATE = 0.01
 
@@ -73,7 +75,7 @@ class Training:
     algorithm: Algorithm = "ngd"
     rate: Rate | None = None
     steps: int = 4_000
-    record: Literal["log"] | tuple[int, ...] = "log"
+    record: str | tuple[int, ...] = "log"
     loss: Loss = "log"
     head: Head = "identity"
     epsilon: float = 0.0
@@ -85,7 +87,7 @@ class Training:
         check_head(self.head)
         if self.steps < 0:
             raise InputError(f"the number of steps must not be negative; got {self.steps}")
-        if self.record != "log" and isinstance(self.record, str):
+        if isinstance(self.record, str) and self.record != "log":
             raise InputError(f"record 'log', or name the steps; got {self.record!r}")
         if isinstance(self.rate, str) and self.rate not in RATES:
             raise InputError(
@@ -151,7 +153,7 @@ class Training:
     @property
     def recorded(self) -> np.ndarray:
         """The steps to record; the last step is always one of them."""
-        if self.record == "log":
+        if isinstance(self.record, str):
             return log_spaced(self.steps)
         return record_steps((*self.record, self.steps), self.steps)
 
@@ -210,7 +212,10 @@ class Training:
         if isinstance(self.algorithm, optax.GradientTransformation):
             return OptaxTraining(start=batch.start, optimizer=self.algorithm, **shared)
         return SelectionTraining(
-            start=batch.start, rule=self.algorithm, epsilon=self.epsilon, **shared
+            start=batch.start,
+            rule="ngd" if self.algorithm == "ngd" else "gd",
+            epsilon=self.epsilon,
+            **shared,
         )
 
     def _rate(self, dataset: Dataset) -> float:
