@@ -74,7 +74,7 @@ class DeepRuns:
         seeds = f" from {self.seeds} seeds" if self.seeds > 1 else ""
         return (
             f"a four-layer transformer, d_model={self.d_model}, d_ff={self.d_ff}, H = {heads}; "
-            f"{self.steps:,} steps of Adam of size {self.rate:g} with batches of {self.batch}{seeds}"
+            f"{self.steps:,} steps of Adam of {self.rate:g} with batches of {self.batch}{seeds}"
         )
 
     def training(self, task: Task, heads: int, seed: int) -> DeepTraining:
