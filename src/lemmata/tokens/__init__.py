@@ -13,6 +13,7 @@ from lemmata.tokens._embeddings import orthonormality_error as orthonormality_er
 from lemmata.tokens._embeddings import (
     random_orthonormal_embeddings as random_orthonormal_embeddings,
 )
+from lemmata.tokens._embeddings import as_matrix as as_matrix
 from lemmata.tokens._embeddings import read_embeddings as read_embeddings
 from lemmata.tokens._files import read_token_files as read_token_files
 from lemmata.tokens._orders import PartialOrders as PartialOrders
