@@ -402,6 +402,18 @@ def test_a_run_knows_its_columns():
     assert done.names[-1] == "rate"
 
 
+def test_a_gap_that_rounding_may_have_made_is_not_given():
+    """With one example descent is exact within a few steps, and the bound falls below 1e-20."""
+    plan = Plan(draw_task(1, 2, 2, 2, 0.5, seed=0, name="easy"), 2)
+    done = SETTING.train([plan], {"steps": 2_000, "record": (0, 10, 2_000)})
+    assert done.guarantee[0, -1] < 1e-20 * done.gap[0, 0]
+    for name in ("gap", "in_domain", "out_of_domain"):
+        assert np.isnan(done[name][0]).tolist() == [False, False, True]
+    assert done.loss[0, -1] == pytest.approx(plan.task.minimum, rel=1e-14)
+    assert plan.task.gap(done.model[0].combined) < 1e-28
+    assert (done.gap <= done.guarantee)[0, :2].all()
+
+
 def test_a_sample_of_prompts_and_frozen_attention():
     plan = replace(small_plan(), scale=1.0)
     options = {"sample": 40, "batch": 8, "rate": 0.02, "steps": 30, "record": (0, 30)}
