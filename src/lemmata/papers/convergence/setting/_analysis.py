@@ -20,8 +20,9 @@ from lemmata.papers.convergence.setting._hypotheses import (
     REALIZABLE,
     ZERO_START,
 )
+from lemmata.papers.convergence.setting._page import orders_view
 from lemmata.papers.convergence.setting._wording import describe
-from lemmata.settings import AbstractAnalysis
+from lemmata.settings import AbstractAnalysis, OrdersView
 from lemmata.tokens import Collocation, PartialOrders, Problem, Role
 
 ASSUMPTIONS = {
@@ -77,6 +78,17 @@ class ConvergenceAnalysis(AbstractAnalysis):
         return all(graph.acyclic for graph in self.orders.graphs.values())
 
     @property
+    def facts(self) -> Mapping[str, int]:
+        """Short answers about the data."""
+        return {
+            "samples": self.dataset.data.total,
+            "distinct_inputs": self.dataset.N,
+            "longest_sentence": self.dataset.L_max,
+            "realizable": self.realizable,
+            "acyclic": self.acyclic,
+        }
+
+    @property
     def assumptions(self) -> Mapping[str, Sequence[Problem]]:
         """What breaks each assumption."""
         problems = self.dataset.problems
@@ -87,11 +99,7 @@ class ConvergenceAnalysis(AbstractAnalysis):
         words = data.vocabulary
         return {
             "vocabulary": list(words),
-            "samples": data.total,
-            "distinct_inputs": dataset.N,
-            "longest_sentence": dataset.L_max,
-            "realizable": self.realizable,
-            "acyclic": self.acyclic,
+            **self.facts,
             "problems": problems_document(dataset.problems),
             "assumptions": {
                 name: {"holds": not broken, "problems": list(dict.fromkeys(p.code for p in broken))}
@@ -136,6 +144,11 @@ class ConvergenceAnalysis(AbstractAnalysis):
 
     def describe(self) -> Iterator[Text | Table]:
         return describe(self.dataset, self.assumptions)
+
+    def orders_view(self) -> OrdersView:
+        """The same for a page."""
+        facts = {"setting": "convergence", **self.facts}
+        return orders_view(self.dataset, facts, self.assumptions)
 
 
 def problems_document(problems: Sequence[Problem]) -> list[dict[str, str]]:
