@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from benchmarks._rows import Row, timed
-from lemmata.old_claims import Bench, Verdict, check
+from lemmata.claims import Bench, Verdict, check
 from lemmata.papers import papers
 from lemmata.papers.convergence.setting import Dataset
-from lemmata.tokens import Instance
 
 
 def all_claims(datasets: Sequence[Dataset]) -> Row:
@@ -21,5 +20,5 @@ def all_claims(datasets: Sequence[Dataset]) -> Row:
 
 
 def _verdicts(datasets: Sequence[Dataset]) -> list[Verdict]:
-    bench = Bench(instances=[Instance(dataset.data) for dataset in datasets])
+    bench = Bench(instances=datasets)
     return [check(claim, bench) for claim in papers()["convergence"].claims]

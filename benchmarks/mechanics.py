@@ -12,9 +12,15 @@ from benchmarks._rows import Row, timed
 from benchmarks.corpora import corpus
 from lemmata.margin import max_margin
 from lemmata.papers.mechanics.experiments import FIGURE_STEPS
-from lemmata.papers.mechanics.setting import CYCLIC, Dataset, Training, TrainingRun, generate
-from lemmata.papers.mechanics.setting import analyze as analyze_instances
-from lemmata.tokens import Instance, PriorityGraph
+from lemmata.papers.mechanics.setting import (
+    CYCLIC,
+    SETTING,
+    Dataset,
+    Training,
+    TrainingRun,
+    generate,
+)
+from lemmata.tokens import PriorityGraph
 
 STEPS = 4_000
 RATE = 0.01
@@ -100,7 +106,7 @@ def scaling(seed: int, vocabulary: int = 5_000) -> list[Row]:
     rows, previous = [], None
     for sequences in (25_000, 50_000, 100_000):
         data: Dataset = corpus(vocabulary, sequences, seed)
-        seconds, answer = timed(lambda data=data: analyze_instances([Instance(data.data)]))
+        seconds, answer = timed(lambda data=data: SETTING.analyze(data).document())
         name = f"analysis of {sequences:,} sequences"
         note = f"{vocabulary:,} tokens, norm {answer['max_margin']['norm']:.6g}"
         if previous is not None:

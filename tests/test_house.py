@@ -109,11 +109,13 @@ def test_rooms_of_a_paper_use_only_those_before_them(paper: str) -> None:
         own = path.relative_to(folder).parts[0].removesuffix(".py")
         if own == "__init__":
             continue
-        for module, _ in imports(ast.parse(path.read_text())):
+        for module, names in imports(ast.parse(path.read_text())):
             parts = module.split(".")
-            if parts[:3] == ["lemmata", "papers", paper] and len(parts) > 3:
-                before, here = PAPER_ROOMS.index(parts[3]), PAPER_ROOMS.index(own)
-                assert before <= here, f"{path.relative_to(folder)} imports {module}"
+            if parts[:3] == ["lemmata", "papers", paper]:
+                here = PAPER_ROOMS.index(own)
+                for room in parts[3:4] or names:
+                    before = PAPER_ROOMS.index(room)
+                    assert before <= here, f"{path.relative_to(folder)} imports {module}"
             elif parts[:2] == ["lemmata", "papers"] and len(parts) > 2:
                 assert parts[2] not in PAPERS, f"{path.relative_to(folder)} knows {parts[2]}"
 

@@ -37,7 +37,8 @@ Home = str | AbstractSetting[Any] | None
 class Analysis(AbstractAnalysis):
     """What an instance means to a setting, and which theorems speak about it.
 
-    Attributes of the setting's own analysis are attributes of this.
+    Attributes of the setting's own analysis are attributes of this. A setting that tells which
+    theorems apply, or that it cannot know, has the last word.
 
     Attributes:
         instance: what was analysed.
@@ -63,12 +64,13 @@ class Analysis(AbstractAnalysis):
             }
             for theorem in self.theorems
         }
-        return self.own.document() | ({"theorems": theorems} if theorems else {})
+        return ({"theorems": theorems} if theorems else {}) | self.own.document()
 
     def describe(self) -> Iterator[Any]:
         """The same for a person, item by item."""
         yield from self.own.describe()
-        for theorem in self.theorems:
+        told = "theorems" in self.own.document()
+        for theorem in () if told else self.theorems:
             yield Text(theorem.says, style="green" if theorem.applies else "bold red")
 
     def orders_view(self) -> OrdersView | None:

@@ -43,9 +43,9 @@ def test_analyze_for_a_person_says_it_in_words_and_on_a_page(tmp_path: Path, her
     assert "theorem-1 applies" in words
     assert "theorem-2 does not apply (not so: every token has norm 1" in words
     assert "repeated_token: prompt tokens 0 and 1 are the same" in words
-    stored = json.loads((tmp_path / "out" / "analysis.json").read_text())
+    stored = json.loads((tmp_path / "out" / "analyze" / "analysis.json").read_text())
     assert [one["name"] for one in stored["instances"]] == ["<b>mine</b>", "plan 1"]
-    page = (tmp_path / "out" / "index.html").read_text()
+    page = (tmp_path / "out" / "analyze" / "index.html").read_text()
     assert "<h2>&lt;b&gt;mine&lt;/b&gt;</h2>" in page
     assert "<b>" not in page
     assert "as printed in (61)" in page

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from lemmata.claims import Judgement, Status, Verdict
 from lemmata.drawing import number
-from lemmata.old_claims import Judgement, Status, Verdict
 from lemmata.report import as_json, plain
 
 

@@ -15,8 +15,8 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
+from lemmata.claims import Judgement, Status, Verdict
 from lemmata.drawing import Drawing, style
-from lemmata.old_claims import Judgement, Status, Verdict
 from lemmata.report import terminal_table, write_report
 
 NASTY = "<script>alert(\"x\" & 'y')</script>"

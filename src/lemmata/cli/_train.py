@@ -1,12 +1,14 @@
 """``lemmata train``."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.table import Table
 
+from lemmata._errors import InputError
 from lemmata._files import make_folder, write_whole
 from lemmata.cli._options import Flags, read_options
 from lemmata.cli._terminal import answers, messages, print_json, progress
@@ -29,9 +31,17 @@ def train(
     options = read_options(home, flags)
     home.check(options)
     instances = home.read(file, embeddings)
+    made = not out.exists()
     folder = make_folder(out)
-    with progress() as track:
-        run = home.train(instances, options, store=Store(folder / "runs"), track=track)
+    try:
+        with progress() as track:
+            run = home.train(instances, options, store=Store(folder / "runs"), track=track)
+    except InputError:
+        if made:
+            with suppress(OSError):
+                (folder / "runs").rmdir()
+                folder.rmdir()
+        raise
     document = plain(run.document())
     path = folder / "train" / f"{file.stem}.json"
     write_whole(path, f"{json.dumps(document, ensure_ascii=False, allow_nan=False)}\n".encode())

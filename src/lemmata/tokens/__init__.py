@@ -8,6 +8,7 @@ from lemmata.tokens._cyclic import tied_positions as tied_positions
 from lemmata.tokens._data import Sample as Sample
 from lemmata.tokens._data import Token as Token
 from lemmata.tokens._data import TokenData as TokenData
+from lemmata.tokens._embeddings import as_matrix as as_matrix
 from lemmata.tokens._embeddings import canonical_embeddings as canonical_embeddings
 from lemmata.tokens._embeddings import orthonormality_error as orthonormality_error
 from lemmata.tokens._embeddings import (

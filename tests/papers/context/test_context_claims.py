@@ -1,14 +1,26 @@
-"""The claims: default verdicts and controls, witnesses, and users' plans of every kind."""
+"""The claims: default verdicts, witnesses that can be read back, and users' plans of every kind."""
+
+from dataclasses import replace
+from fractions import Fraction
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from lemmata.old_claims import Bench, Status, Verdict, check
-from lemmata.papers import papers
+from lemmata._errors import InputError
+from lemmata.claims import Bench, Identity, Inequality, Status, Verdict, check, judge
 from lemmata.papers.context import theory
-from lemmata.papers.context.claims.smoothness import Witness
+from lemmata.papers.context.claims import CLAIMS
+from lemmata.papers.context.claims.loss import lemma_5
+from lemmata.papers.context.claims.slopes import lemma_2
+from lemmata.papers.context.counterexamples import (
+    OppositeTokens,
+    at_zero,
+    one_example_one_query,
+    opposite_unit_tokens,
+)
+from lemmata.papers.context.experiments.points import POINTS, pair_points
 from lemmata.papers.context.setting import (
     Plan,
     Task,
@@ -20,34 +32,62 @@ from lemmata.papers.context.setting import (
     system_of,
 )
 
-ALL = {claim.name.removeprefix("context/"): claim for claim in papers()["context"].claims}
+ALL = {claim.name.removeprefix("context/"): claim for claim in CLAIMS}
 DEEP = {name for name in ALL if name.startswith(("figure-2b", "figure-5", "own/deep"))}
+"""Claims about the four-layer transformer have a module of their own."""
 
-FALSE = {
-    "assumption-1/correlated",
-    "assumption-3",
-    "equation-17",
-    "equation-33",
-    "equation-46/gaussian",
-    "equation-56",
-    "equation-59",
-    "equation-70/loss",
-    "equation-77/variance",
-    "equation-79",
-    "figure-2a/converges/gaussian",
-    "figure-4/few-heads",
-    "figure-4/many-heads",
-    "lemma-10",
-    "lemma-5",
-    "lemma-7/gaussian",
-    "section-3.1/heads",
-    "section-3.2/best",
-    "section-3.2/better",
-    "section-3.2/closer",
-    "section-3.2/noise",
-    "section-3.3/heads",
-    "section-3.3/noiseless",
+KINDS = {
+    "assumption-1/correlated": "hypothesis",
+    "assumption-3": "misprint",
+    "equation-17": "constant",
+    "equation-33": "misprint",
+    "equation-46/gaussian": "hypothesis",
+    "equation-56": "misprint",
+    "equation-59": "constant",
+    "equation-70/loss": "misprint",
+    "equation-77/variance": "misprint",
+    "equation-79": "constant",
+    "figure-2a/converges/gaussian": "substance",
+    "figure-4/few-heads": "substance",
+    "figure-4/many-heads": "substance",
+    "lemma-10": "constant",
+    "lemma-5": "constant",
+    "lemma-7/gaussian": "hypothesis",
+    "section-3.1/heads": "substance",
+    "section-3.2/best": "substance",
+    "section-3.2/better": "substance",
+    "section-3.2/closer": "substance",
+    "section-3.2/noise": "substance",
+    "section-3.3/heads": "substance",
+    "section-3.3/noiseless": "misprint",
 }
+"""What fails, and in what way; all other statements hold."""
+
+TIGHTNESS = {
+    "own/softmax-constant": 1.0003,
+    "lemma-2": 2.0,
+    "lemma-3": 1.0,
+    "lemma-7": 17.48,
+    "lemma-9": 1.0,
+    "lemma-10/repaired": 21.25,
+    "equation-15": 1.0,
+    "equation-43a": 4.0,
+    "equation-43b": 2.0,
+    "equation-49": 2.0,
+    "equation-59/repaired": 2232.0,
+    "equation-62": 1.0,
+    "equation-72": 1.0,
+    "own/rate-sup": 1.0,
+}
+"""By what factor bounds could be sharper; those with equality cases are exact."""
+
+IDENTITIES = (
+    *("equation-8", "equation-9", "equation-12", "equation-26", "equation-27"),
+    *("equation-33/repaired", "equation-45", "equation-65", "equation-66", "equation-67"),
+    *("equation-76", "equation-77", "equation-78", "equation-79/repaired", "equation-82"),
+    *("lemma-1", "lemma-4", "lemma-5/repaired", "lemma-6", "own/in-domain", "own/late-rate"),
+    *("own/missing-noise", "own/smaller-parameters"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -58,29 +98,93 @@ def bench() -> Bench:
 @pytest.mark.parametrize("name", [name for name in ALL if name not in DEEP])
 def test_default_verdicts(bench: Bench, name: str):
     verdict = check(ALL[name], bench)
-    assert verdict.status is (Status.FAILS if name in FALSE else Status.HOLDS), verdict.reason
-    assert verdict.control is Status.FAILS
-    if name in FALSE:
-        assert any(part.witness for part in verdict.parts if part.status is Status.FAILS)
+    expected = Status.FAILS if name in KINDS else Status.HOLDS
+    assert (verdict.status, verdict.kind) == (expected, KINDS.get(name)), verdict.reason
+    if name in KINDS:
+        assert verdict.witness is not None
 
 
-def test_theorem_1_says_on_how_many_tasks_and_how_loose_it_is(bench: Bench):
+@pytest.mark.parametrize("name", TIGHTNESS)
+def test_bounds_are_as_tight_as_that(bench: Bench, name: str):
+    tightness = check(ALL[name], bench).tightness
+    assert tightness is not None
+    assert tightness.factor == pytest.approx(TIGHTNESS[name], rel=1e-3)
+
+
+@pytest.mark.parametrize("name", IDENTITIES)
+def test_identities_would_notice_an_error_in_the_twelfth_digit(bench: Bench, name: str):
+    resolution = check(ALL[name], bench).resolution
+    assert resolution is not None
+    assert resolution < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("lemma-1", "attention"),
+        ("lemma-6", "value_slope"),
+        ("equation-9", "gap"),
+        ("equation-82", "attention"),
+        ("own/smaller-parameters", "query_slope"),
+    ],
+)
+def test_what_is_off_in_the_ninth_digit_is_noticed(bench: Bench, name: str, changed: str):
+    evidence = bench.evidence(POINTS).where(lambda point: point.task.N > 1)
+    wrong = [
+        replace(point, here=replace(point.here, **{changed: value * (1 + 1e-9)}))
+        for point in evidence
+        for value in [getattr(point.here, changed)]
+    ]
+    for cases, status in ((evidence.cases, Status.HOLDS), (tuple(wrong), Status.FAILS)):
+        found = replace(evidence, cases=cases)
+        assert [judge(part, found).status for part in ALL[name].compare(found)] == [status]
+
+
+def test_theorem_1_speaks_of_thirteen_tasks_and_is_loose_by_a_factor_of_four(bench: Bench):
+    """Late the gap falls twice as fast as its root, and (18) gives away another factor of two."""
     verdict = check(ALL["theorem-1"], bench)
-    assert len(bench.evidence(ALL["theorem-1"].experiment)) >= 10
-    assert any("times as fast as guaranteed" in part.reason for part in verdict.parts)
+    assert verdict.support is not None
+    assert (verdict.support.instances, verdict.support.set_aside) == (13, 0)
+    factor = verdict.parts[0].tightness.factor
+    assert 4 < factor < 4.3
 
 
-def witness_task(witness: Witness) -> Task:
-    c = float(witness.c)
-    tokens = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]])
-    return Task(tokens, np.array([[c, -c, c / 2], [0.0, 0.0, 0.0]]), 2, 0.5, "witness")
+def test_the_query_of_lemma_5_by_hand():
+    """L = (2 + 2) / 4; the gap is 2 (1 + 1/4) / 4 and the printed L* (0 + 1/2) / 4."""
+    plan = one_example_one_query()
+    weights = at_zero(plan, 0.0)
+    evidence = pair_points([plan], [(weights, weights)], [1.0])
+    for repaired, right in ((False, Fraction(5, 8) + Fraction(1, 8)), (True, Fraction(1))):
+        comparison = lemma_5(evidence, repaired=repaired)
+        assert isinstance(comparison, Identity)
+        assert np.asarray(comparison.left).item() == pytest.approx(1, rel=1e-15)
+        assert np.asarray(comparison.right).item() == pytest.approx(float(right), rel=1e-15)
+
+
+def test_two_opposite_tokens_move_by_the_hyperbolic_tangent():
+    plan = opposite_unit_tokens()
+    pair = from_heads(np.full((1, 1, 1), 0.5), np.ones((1, 2))), at_zero(plan, 1.0)
+    comparison = lemma_2(pair_points([plan], [pair], [1.0]), constant=2.0)
+    assert isinstance(comparison, Inequality)
+    np.testing.assert_allclose(comparison.left, np.full((1, 2), np.tanh(0.5)), rtol=1e-15)
+    np.testing.assert_allclose(comparison.right, np.full((1, 2), 1.0), rtol=1e-15)
+
+
+def test_a_witness_is_a_plan_that_can_be_read_back(bench: Bench):
+    """All failures but the one that averages over tasks, and those of the figures."""
+    without = {
+        name
+        for name in KINDS
+        if name.split("/")[0] not in ("figure-2a", "figure-4")
+        and check(ALL[name], bench).instance is None
+    }
+    assert without == {"section-3.1/heads"}
 
 
 @pytest.mark.parametrize("numbers", [(120, 2), (100, 15), (3, 1)])
 def test_the_curvature_of_the_witness_is_what_differentiation_gives(numbers: tuple[int, int]):
-    witness = Witness(*numbers)
-    task = witness_task(witness)
-    system = system_of(task, 1)
+    witness = OppositeTokens(*numbers)
+    system = system_of(witness.plan.task, 1)
     w = jnp.full((1, 3), float(witness.alpha))
 
     def loss(x: jax.Array) -> jax.Array:
@@ -96,10 +200,8 @@ def test_the_curvature_of_the_witness_is_what_differentiation_gives(numbers: tup
 def test_the_rational_bounds_of_the_witness_are_above_the_printed_constants(
     numbers: tuple[int, int],
 ):
-    witness = Witness(*numbers)
-    task = witness_task(witness)
-    weights = from_heads(np.zeros((1, 2, 2)), np.full((1, 3), float(witness.alpha)))
-    c = constants_of(task, weights, zeta=float("nan"))
+    witness = OppositeTokens(*numbers)
+    c = constants_of(witness.plan.task, at_zero(witness.plan, 1.0), zeta=float("nan"))
     printed = theory.smoothness(c, 1.0, float(witness.alpha))
     assert printed**2 <= float(witness.printed)
     assert c.target <= float(witness.target_bound)
@@ -107,8 +209,8 @@ def test_the_rational_bounds_of_the_witness_are_above_the_printed_constants(
 
 def test_two_opposite_tokens_break_lemma_10_by_a_secant():
     """Two weights next to each other whose gradients differ by more than L times their distance."""
-    witness = Witness(100, 15)
-    task = witness_task(witness)
+    witness = OppositeTokens(100, 15)
+    task = witness.plan.task
     w = np.full((1, 3), 15.0)
     step = 1e-6
     slopes = []
@@ -117,10 +219,8 @@ def test_two_opposite_tokens_break_lemma_10_by_a_secant():
         Q[0, 0, 0] = x
         slopes.append(evaluate(system_of(task, 1), from_heads(Q, w)).gradient)
     change = float(np.sqrt(sum(float(jnp.sum((a - b) ** 2)) for a, b in zip(*slopes, strict=True))))
-    L = theory.smoothness(constants_of(task, from_heads(Q, w), zeta=float("nan")), 1.0, 15.0)
-    repaired = theory.smoothness_repaired(
-        constants_of(task, from_heads(Q, w), zeta=float("nan")), 1.0, 15.0
-    )
+    c = constants_of(task, from_heads(Q, w), zeta=float("nan"))
+    L, repaired = (bound(c, 1.0, 15.0) for bound in (theory.smoothness, theory.smoothness_repaired))
     assert L * step < change < repaired * step
 
 
@@ -170,38 +270,52 @@ def test_unmet_hypotheses_are_named(own: Plan, name: str, assumption: str):
 def test_an_ordinary_plan_is_judged_on_its_own():
     own = Bench(seed=0, instances=[plan()])
     verdicts = {name: check(claim, own) for name, claim in ALL.items()}
-    assert verdicts["theorem-1"].status is Status.HOLDS
-    assert verdicts["theorem-2"].status is Status.HOLDS
-    assert verdicts["lemma-5"].status is Status.FAILS
-    assert verdicts["lemma-5/repaired"].status is Status.HOLDS
-    assert verdicts["figure-4/few-heads"].status is Status.INAPPLICABLE
-    undecided = [name for name, v in verdicts.items() if v.status is Status.UNDECIDED]
-    assert len(undecided) <= 2, undecided
+    of = {status: {n for n, v in verdicts.items() if v.status is status} for status in Status}
+    assert of[Status.FAILS] == ORDINARY_FAILS
+    assert of[Status.UNDECIDED] == {"own/bayes"}
+    assert of[Status.VACUOUS] == set()
+    figures = {name for name in ALL if name.startswith(("figure-2", "figure-4", "figure-5"))}
+    assert figures <= of[Status.INAPPLICABLE]
+    assert len(of[Status.HOLDS]) == 84
     for verdict in verdicts.values():
         if verdict.witness and "dataset" in verdict.witness:
             assert "mine" in verdict.witness["dataset"]
 
 
+ORDINARY_FAILS = {
+    *("assumption-1/correlated", "equation-17", "equation-70/loss", "equation-77/variance"),
+    *("equation-79", "lemma-5", "section-3.2/best", "section-3.2/better", "section-3.2/closer"),
+    *("section-3.2/noise", "section-3.3/noiseless"),
+}
+
+
 @pytest.mark.parametrize(
-    "own",
+    ("own", "fails", "silent"),
     [
-        plan(tau=0.0),
-        plan(tokens=repeated()),
-        plan(times=60.0),
-        Plan(Task(np.ones((1, 1)), np.ones((1, 1)), 1, 0.1, "one token"), 1),
-        Plan(Task(unit_tokens(), np.zeros((2, 12)), 12, 0.1, "nothing to learn"), 12),
+        (plan(tau=0.0), 2, set()),
+        (plan(tokens=repeated()), 9, {"own/bayes"}),
+        (plan(times=60.0), 11, {"lemma-2", "own/softmax-constant", "own/bayes"}),
+        (Plan(Task(np.ones((1, 1)), np.ones((1, 1)), 1, 0.1, "one token"), 1), 1, set()),
+        (
+            Plan(Task(unit_tokens(), np.zeros((2, 12)), 12, 0.1, "nothing to learn"), 12),
+            3,
+            {"equation-67", "figure-3/minimum", "own/best-is-worse"},
+        ),
     ],
-    ids=lambda own: own.name if own.name != "mine" else own.task.problems[0].code,
+    ids=["no_noise", "repeated_token", "not_unit", "one token", "nothing to learn"],
 )
-def test_odd_plans_are_answered_and_not_with_an_exception(own: Plan):
+def test_odd_plans_break_nothing_that_is_true(own: Plan, fails: int, silent: set[str]):
+    """What fails by default may fail; what holds does, or has nothing to say."""
     bench = Bench(seed=0, instances=[own])
-    for claim in ALL.values():
-        assert check(claim, bench).reason
+    statuses = {name: check(claim, bench).status for name, claim in ALL.items()}
+    failing = {name for name, status in statuses.items() if status is Status.FAILS}
+    assert failing <= set(KINDS)
+    assert len(failing) == fails
+    unclear = (Status.UNDECIDED, Status.VACUOUS)
+    assert {name for name, status in statuses.items() if status in unclear} == silent
 
 
 def test_a_plan_without_heads_is_refused():
-    from lemmata._errors import InputError
-
     with pytest.raises(InputError, match="at least one head"):
         plan(heads=0)
 

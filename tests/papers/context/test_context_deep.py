@@ -17,7 +17,7 @@ from lemmata._errors import InputError
 from lemmata.claims import Bench, Status, Verdict, check, claims_of
 from lemmata.drawing import COLUMN_WIDTH, TEXT_WIDTH
 from lemmata.papers.context.claims import deep as claims
-from lemmata.papers.context.experiments.deep import DEEP, HEADS, Heads, Schedule, paper_training
+from lemmata.papers.context.experiments.deep import DEEP, HEADS, DeepRuns, Heads, paper_training
 from lemmata.papers.context.figures import _deep, _deep_heads
 from lemmata.papers.context.setting import Plan, draw_task
 from lemmata.papers.context.setting._deep import DeepDynamics, DeepRun, DeepTraining
@@ -271,10 +271,10 @@ def test_the_largest_ratio_of_linear_maps(bench: Bench):
 
 def test_the_experiment_about_heads(bench: Bench):
     """With the sizes of the other run, so that nothing is compiled again."""
-    sizes = Schedule(32, 64, 16, 5e-3, heads=(4,), steps=2, records=2, seeds=2)
-    assert replace(sizes, steps=150, records=10, seeds=1) == DEEP.training.quick
+    sizes = DeepRuns(32, 64, 16, 5e-3, heads=(4,), steps=2, records=2, seeds=2)
+    assert replace(sizes, steps=150, records=10, seeds=1) == DEEP.training
     done: list[int] = []
-    small = replace(HEADS, training=replace(HEADS.training, quick=sizes))
+    small = replace(HEADS, training=sizes)
     found = Bench(track=lambda title, total: done.append).evidence(small)
     (case,) = found
     assert sum(done) == 4

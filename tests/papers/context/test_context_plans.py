@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lemmata._errors import InputError
-from lemmata.papers.context.setting import Plan, analyze, read
+from lemmata.papers.context.setting import SETTING, Plan
 from lemmata.papers.context.setting._plan_file import KEYS
 from lemmata.report import plain
 
@@ -37,7 +37,7 @@ def codes(plan: Plan) -> set[str]:
 
 
 def test_a_bare_plan_has_unit_tokens_and_gaussian_representations(tmp_path: Path):
-    plan = only(read(write(tmp_path, BARE)))
+    plan = only(SETTING.read(write(tmp_path, BARE)))
     task = plan.task
     assert (plan.name, task.N, task.K, task.d, task.m) == ("plan", 3, 6, 5, 2)
     assert (task.tau, plan.heads, plan.scale, plan.seed) == (0.1, 4, 1.0, 0)
@@ -49,7 +49,7 @@ def test_a_bare_plan_has_unit_tokens_and_gaussian_representations(tmp_path: Path
 def test_random_numbers_depend_on_the_seed_and_not_on_each_other(tmp_path: Path):
     large = {"N": 30, "tau": 0.1, "H": 8, "K": 400, "d": 20, "m": 20}
     first, again, other = (
-        only(read(write(tmp_path, large | {"seed": seed, "token_law": "gaussian"})))
+        only(SETTING.read(write(tmp_path, large | {"seed": seed, "token_law": "gaussian"})))
         for seed in (5, 5, 6)
     )
     np.testing.assert_array_equal(first.task.tokens, again.task.tokens)
@@ -68,7 +68,8 @@ def test_random_numbers_depend_on_the_seed_and_not_on_each_other(tmp_path: Path)
 
 def test_the_law_of_tokens_changes_nothing_else(tmp_path: Path):
     unit, gaussian = (
-        only(read(write(tmp_path, BARE | {"token_law": law}))).task for law in ("unit", "gaussian")
+        only(SETTING.read(write(tmp_path, BARE | {"token_law": law}))).task
+        for law in ("unit", "gaussian")
     )
     norms = np.linalg.norm(gaussian.tokens, axis=0)
     np.testing.assert_allclose(gaussian.tokens / norms, unit.tokens, rtol=1e-14)
@@ -77,7 +78,7 @@ def test_the_law_of_tokens_changes_nothing_else(tmp_path: Path):
 
 def test_everything_a_plan_can_say(tmp_path: Path):
     more = {"name": "all", "beta": 2, "seed": 7, "epsilon": 0.5, "delta": 0.2, "B": 3}
-    plan = only(read(write(tmp_path, GIVEN | more)))
+    plan = only(SETTING.read(write(tmp_path, GIVEN | more)))
     assert (plan.name, plan.scale, plan.seed) == ("all", 2.0, 7)
     assert (plan.epsilon, plan.delta, plan.largest_coefficient) == (0.5, 0.2, 3.0)
     np.testing.assert_array_equal(plan.task.tokens, np.array(TOKENS).T)
@@ -91,7 +92,7 @@ def test_embeddings_are_the_tokens(tmp_path: Path, how: str):
     beside = write(tmp_path, TOKENS, "rows.json") if how == "json" else tmp_path / "rows.npy"
     if how == "npy":
         np.save(beside, np.array(TOKENS))
-    plans = read(write(tmp_path, {"plans": [said, said | {"N": 3, "H": 5}]}), beside)
+    plans = SETTING.read(write(tmp_path, {"plans": [said, said | {"N": 3, "H": 5}]}), beside)
     assert [(plan.name, plan.task.N) for plan in plans] == [("plan 0", 2), ("plan 1", 3)]
     for plan in plans:
         np.testing.assert_array_equal(plan.task.tokens, np.array(TOKENS).T)
@@ -126,10 +127,10 @@ LEGAL: dict[str, tuple[dict[str, Any], set[str]]] = {
 @pytest.mark.parametrize("case", LEGAL)
 def test_what_breaks_a_hypothesis_is_read_and_named(tmp_path: Path, case: str):
     change, expected = LEGAL[case]
-    plan = only(read(write(tmp_path, GIVEN | change)))
+    plan = only(SETTING.read(write(tmp_path, GIVEN | change)))
     assert codes(plan) >= expected
     assert codes(plan) - expected <= {"zeta_unresolved", "no_full_rank"}
-    answer = plain(analyze([plan]))
+    answer = plain(SETTING.analyze(plan).document())
     assert {problem["code"] for problem in answer["problems"]} == codes(plan)
     assert answer["theorems"]["theorem-1"]["applies"] is not (codes(plan) != set())
 
@@ -209,7 +210,7 @@ def test_bad_plans_are_refused_in_words(tmp_path: Path, case: str):
     content, message = refused()[case]
     file = write(tmp_path, content)
     with pytest.raises(InputError) as error:
-        read(file)
+        SETTING.read(file)
     assert message in str(error.value)
     assert str(error.value).startswith(str(file))
 
@@ -222,7 +223,7 @@ def test_what_is_not_a_plan_file_is_refused_in_words(tmp_path: Path):
         write(tmp_path, "a b c", "tokens.txt"): "the context setting reads plans from .json",
     }.items():
         with pytest.raises(InputError, match=message):
-            read(file)
+            SETTING.read(file)
 
 
 def test_tokens_from_two_places_are_refused(tmp_path: Path):
@@ -233,7 +234,7 @@ def test_tokens_from_two_places_are_refused(tmp_path: Path):
         ({"N": 5, "tau": 0.1, "H": 5, "m": 1}, "only K = 4 tokens"),
     ):
         with pytest.raises(InputError, match=message):
-            read(write(tmp_path, said), beside)
+            SETTING.read(write(tmp_path, said), beside)
 
 
 VALUES = st.recursive(
@@ -250,7 +251,7 @@ def test_whatever_stands_in_a_plan_it_is_analyzed_or_refused(
 ):
     file = write(tmp_path, {**(BARE if random else GIVEN), **said})
     try:
-        answer, refusal = plain(analyze([only(read(file))])), str(file)
+        answer, refusal = plain(SETTING.analyze(only(SETTING.read(file))).document()), str(file)
     except InputError as error:
         answer, refusal = None, str(error)
     assert refusal.startswith(str(file))

@@ -41,7 +41,7 @@ from lemmata.papers.context.setting import (
     draw_task,
     from_heads,
 )
-from lemmata.papers.context.setting._analysis import first_step
+from lemmata.papers.context.setting._frozen import first_step
 from lemmata.papers.context.setting._plan_training import _batches
 from lemmata.report import plain
 
@@ -400,6 +400,18 @@ def test_a_run_knows_its_columns():
     columns = [column.name for column in SETTING.columns]
     assert columns == ["loss", "gap", "guarantee", *done.names[2:-1], "sample_loss"]
     assert done.names[-1] == "rate"
+
+
+def test_a_gap_that_rounding_may_have_made_is_not_given():
+    """With one example descent is exact within a few steps, and the bound falls below 1e-20."""
+    plan = Plan(draw_task(1, 2, 2, 2, 0.5, seed=0, name="easy"), 2)
+    done = SETTING.train([plan], {"steps": 2_000, "record": (0, 10, 2_000)})
+    assert done.guarantee[0, -1] < 1e-20 * done.gap[0, 0]
+    for name in ("gap", "in_domain", "out_of_domain"):
+        assert np.isnan(done[name][0]).tolist() == [False, False, True]
+    assert done.loss[0, -1] == pytest.approx(plan.task.minimum, rel=1e-14)
+    assert plan.task.gap(done.model[0].combined) < 1e-28
+    assert (done.gap <= done.guarantee)[0, :2].all()
 
 
 def test_a_sample_of_prompts_and_frozen_attention():

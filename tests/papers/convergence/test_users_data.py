@@ -171,6 +171,13 @@ def test_the_analysis_has_values_and_a_document():
         "max_margin_ov",
         "cyclic_correction",
     ]
+    view = analysis.orders_view()
+    assert view.collocation == analysis.collocation.following
+    assert [limit.margin for limit in view.limits] == [
+        analysis.attention_margin,
+        analysis.value_margin,
+    ]
+    assert view.facts["longest_sentence"] == 4
     texts = [str(item) for item in analysis.describe()]
     assert "collocation: S → V, V → O, O → P, P → S" in texts
     assert "W_kq*: solved, norm 1.47196014, ‖·‖² = 13/6" in texts

@@ -1,8 +1,6 @@
 """The figures of the mechanics paper, drawn from few trials, their numbers computed again."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -66,18 +64,8 @@ def test_figures_are_drawn(name: str, drawings: dict[str, Drawing]) -> None:
     drawing.picture.draw_without_rendering()
 
 
-def test_listing_figures_loads_no_arrays() -> None:
-    code = (
-        "import sys; from lemmata.papers import papers; "
-        "print([f.name for f in papers()['mechanics'].figures]); "
-        "print({'jax', 'matplotlib', 'scipy'} & set(sys.modules))"
-    )
-    answer = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    names, heavy = answer.stdout.splitlines()
-    assert names == str([figure.name for figure in FIGURES]) == str(list(REPORTED))
-    assert heavy == "set()"
+def test_every_figure_is_drawn_here() -> None:
+    assert [figure.name for figure in FIGURES] == list(REPORTED)
 
 
 def test_figure_2_has_what_the_text_says(drawings: dict[str, Drawing]) -> None:

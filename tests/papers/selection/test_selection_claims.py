@@ -95,7 +95,7 @@ def test_default_verdicts(bench: Bench, name: str):
 @pytest.mark.parametrize(
     ("name", "read_back"),
     [
-        ("theorem-d.4/threshold", {"T": 20, "q": 2, "d": 1, "eta": 0.05, "eps": 5e-4}),
+        ("theorem-d.4/threshold", {"T": 20, "q": 2, "d": 1, "eps": 5e-4}),
         ("theorem-d.4/best-loss", {"T": 400, "q": 2, "d": 20}),
     ],
 )

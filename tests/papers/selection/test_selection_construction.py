@@ -10,8 +10,9 @@ from mpmath import mp, mpf
 from oracles.sparse_selection import FACTS, SMALL, subset_vector
 
 from lemmata._errors import InputError
+from lemmata.papers.selection import theory
 from lemmata.papers.selection.experiments.construction import encode
-from lemmata.papers.selection.setting import Task, inner_products, near_orthogonal, one_hot
+from lemmata.papers.selection.setting import Plan, Task, inner_products, one_hot
 from lemmata.papers.selection.setting._construction import (
     attend_by_scale,
     equation_8,
@@ -21,7 +22,6 @@ from lemmata.papers.selection.setting._construction import (
     self_attention,
     tight_encodings,
 )
-from lemmata.papers.selection.theory import _networks as theory
 
 
 def exact_weights(E: np.ndarray, y: tuple[int, ...], scale: float) -> list[mpf]:
@@ -206,8 +206,8 @@ def test_tight_encodings_in_whole_numbers():
 def test_attention_missed_in_logarithms():
     """Also where it is too small for a number."""
     task = Task(12, 2, 1)
-    case = encode("small", task, near_orthogonal(60, 12, 0.5))
+    case = encode(Plan("small", task, 1.0, 0.1, d_e=60, threshold=0.5))
     direct = max(2 * float(case.attention(9.0).missed.max()), 0.0)
     assert 2 * math.exp(case.log_missed(9.0)) == pytest.approx(direct, rel=1e-12)
     assert -math.inf < case.log_missed(5_000.0) < -1_000
-    assert encode("all", Task(3, 3, 1), one_hot(3)).log_missed(1.0) == -math.inf
+    assert encode(Plan("all", Task(3, 3, 1), 1.0, 0.1)).log_missed(1.0) == -math.inf

@@ -12,6 +12,7 @@ from oracles.sparse_selection import FACTS
 from scipy.optimize import linprog
 
 from lemmata._errors import InputError
+from lemmata.papers.selection import theory
 from lemmata.papers.selection.setting import Task, select_tokens
 from lemmata.papers.selection.setting._networks import (
     ExplicitNet,
@@ -28,7 +29,6 @@ from lemmata.papers.selection.setting._worst_case import (
     lopsided_layer,
     visible_share,
 )
-from lemmata.papers.selection.theory import _networks as theory
 from lemmata.training import Store, fold, stream
 
 TASKS = [(4, 1, 2), (5, 2, 1), (6, 2, 2), (6, 4, 1), (7, 7, 1)]

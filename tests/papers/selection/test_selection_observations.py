@@ -294,11 +294,11 @@ def test_the_reduced_runs_agree_with_another_program(small):
 @pytest.mark.parametrize(
     ("name", "expected"),
     {
-        "figure-1": HOLDS,
+        "figure-1": UNDECIDED,
         "figure-4/length/repaired": HOLDS,
-        "appendix-f/in-distribution": HOLDS,
+        "appendix-f/in-distribution": UNDECIDED,
         "appendix-f/isometry": FAILS,
-        "appendix-e/switching": HOLDS,
+        "appendix-e/switching": UNDECIDED,
         "own/untrained-positions": HOLDS,
         "own/rivals": HOLDS,
         "own/mean-field": HOLDS,
@@ -306,6 +306,7 @@ def test_the_reduced_runs_agree_with_another_program(small):
     }.items(),
 )
 def test_default_verdicts(small, name, expected):
+    """Two seeds of half the usual length are too few for two limits and one factor."""
     verdict = check(CLAIMS[name], small)
     assert verdict.status is expected, verdict.reason
     if expected is FAILS:

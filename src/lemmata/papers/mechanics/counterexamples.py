@@ -10,6 +10,9 @@ from lemmata.papers.mechanics.setting import Dataset
 
 Direction = Float[np.ndarray, "tokens"]
 
+SEARCH_DIGITS = 7
+"""A search for a minimiser gives its direction to so many digits, the square root of rounding."""
+
 
 def named(
     name: str, size: int, sequences: Sequence[Sequence[int]], labels: Sequence[int]
@@ -114,4 +117,4 @@ def sphere_cosines(
         best = min(tries, key=lambda result: result.fun).x
         starts = (best / np.linalg.norm(best))[None]
         cosines.append(float(starts[0] @ goal))
-    return np.array(cosines)
+    return np.round(cosines, SEARCH_DIGITS)

@@ -5,7 +5,7 @@ experiment and not about a plan, so that a user's plans cannot take their place.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -49,8 +49,8 @@ class GaussianTask(AbstractInstances):
 
 
 @dataclass(frozen=True)
-class Schedule:
-    """What one scale runs, and how often it is looked at.
+class DeepRuns:
+    """Adam on a four-layer transformer, and how often it is looked at.
 
     Attributes:
         d_model, d_ff, batch, rate: of the network, and of Adam.
@@ -73,8 +73,8 @@ class Schedule:
         heads = ", ".join(map(str, self.heads))
         seeds = f" from {self.seeds} seeds" if self.seeds > 1 else ""
         return (
-            f"d_model={self.d_model}, d_ff={self.d_ff}, H = {heads}, {self.steps:,} steps of "
-            f"{self.rate:g} with batches of {self.batch}{seeds}"
+            f"a four-layer transformer, d_model={self.d_model}, d_ff={self.d_ff}, H = {heads}; "
+            f"{self.steps:,} steps of Adam of {self.rate:g} with batches of {self.batch}{seeds}"
         )
 
     def training(self, task: Task, heads: int, seed: int) -> DeepTraining:
@@ -90,32 +90,6 @@ class Schedule:
             record=tuple(range(0, self.steps + 1, max(1, self.steps // self.records))),
             seed=seed,
         )
-
-
-@dataclass(frozen=True)
-class DeepRuns:
-    """Adam on a four-layer transformer.
-
-    Attributes:
-        quick, paper: what each scale does.
-        rate, steps: instead of the scale's own.
-    """
-
-    quick: Schedule
-    paper: Schedule
-    rate: float | None = None
-    steps: int | None = None
-
-    @property
-    def says(self) -> str:
-        """What is run."""
-        quick, paper = (self.at(scale).says for scale in ("quick", "paper"))
-        return f"a four-layer transformer, Adam: {quick} (at paper scale: {paper})"
-
-    def at(self, scale: Scale) -> Schedule:
-        """What is run at a scale."""
-        usual = self.paper if scale == "paper" else self.quick
-        return replace(usual, rate=self.rate or usual.rate, steps=self.steps or usual.steps)
 
 
 @dataclass(frozen=True)
@@ -150,9 +124,9 @@ def train_deep(
     experiment: Experiment[Evidence[Deep]], tasks: Sequence[Task], bench: Bench
 ) -> Evidence[Deep]:
     """Its training loss, and its losses on prompts in and out of domain."""
-    schedule: Schedule = experiment.training.at(experiment.scale)
-    (task,), (heads,) = tasks, schedule.heads
-    training = schedule.training(task, heads, experiment.seed)
+    rule: DeepRuns = experiment.training
+    (task,), (heads,) = tasks, rule.heads
+    training = rule.training(task, heads, experiment.seed)
     progress = bench.track("four-layer transformer", training.steps)
     name = f"four layers, H={heads}, {task.name}"
     run = training.run(store=bench.store, progress=progress)
@@ -162,10 +136,8 @@ def train_deep(
 DEEP = Experiment(
     GaussianTask(),
     train_deep,
-    DeepRuns(
-        quick=Schedule(32, 64, 16, 5e-3, heads=(4,), steps=150, records=10),
-        paper=Schedule(64, 128, 64, 1e-3, heads=(4,), steps=1_500, records=60),
-    ),
+    DeepRuns(32, 64, 16, 5e-3, heads=(4,), steps=150, records=10),
+    DeepRuns(64, 128, 64, 1e-3, heads=(4,), steps=1_500, records=60),
     own=True,
 )
 """Figure 2b."""
@@ -204,14 +176,14 @@ def compare_heads(
     experiment: Experiment[Evidence[Heads]], tasks: Sequence[Task], bench: Bench
 ) -> Evidence[Heads]:
     """Its training loss with each number of heads; the task is the same for all seeds."""
-    schedule: Schedule = experiment.training.at(experiment.scale)
+    rule: DeepRuns = experiment.training
     (task,) = tasks
-    total = len(schedule.heads) * schedule.seeds * schedule.steps
+    total = len(rule.heads) * rule.seeds * rule.steps
     progress = bench.track("numbers of heads", total)
     cases = []
-    for heads in schedule.heads:
+    for heads in rule.heads:
         trainings = [
-            schedule.training(task, heads, experiment.seed + seed) for seed in range(schedule.seeds)
+            rule.training(task, heads, experiment.seed + seed) for seed in range(rule.seeds)
         ]
         runs = tuple(training.run(store=bench.store, progress=progress) for training in trainings)
         cases.append(Heads(f"H={heads}", heads, runs, trainings[0].seconds_per_step()))
@@ -221,10 +193,8 @@ def compare_heads(
 HEADS = Experiment(
     GaussianTask(),
     compare_heads,
-    DeepRuns(
-        quick=Schedule(32, 64, 16, 5e-3, heads=(4, 16), steps=40, records=4, seeds=3),
-        paper=Schedule(64, 128, 64, 1e-3, heads=(1, 4, 16, 64), steps=200, records=40, seeds=3),
-    ),
+    DeepRuns(32, 64, 16, 5e-3, heads=(4, 16), steps=40, records=4, seeds=3),
+    DeepRuns(64, 128, 64, 1e-3, heads=(1, 4, 16, 64), steps=200, records=40, seeds=3),
     own=True,
 )
 """Figure 5."""

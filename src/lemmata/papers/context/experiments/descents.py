@@ -44,7 +44,7 @@ class TheoryRates:
     def says(self) -> str:
         """What is run."""
         if self.steps is None:
-            count = f"{STEPS['quick']:,} steps ({STEPS['paper']:,} at paper scale)"
+            count = f"up to {STEPS['quick']:,} steps ({STEPS['paper']:,} at paper scale)"
         else:
             count = f"{self.steps:,} steps"
         return f"gradient descent at the rates of (16) with L from {self.version}, {count}"

@@ -44,64 +44,37 @@ class Dictionary(AbstractInstances):
 
 
 @dataclass(frozen=True)
-class Schedule:
-    """How long one scale trains, and with what step size.
+class AdamRuns:
+    """Adam with several numbers of heads, or with that of Figure 2 on sampled prompts.
 
     Attributes:
         rate: Adam's step size.
-        steps: how many, for each number of heads.
+        runs: the numbers of heads, and how many steps with each; the paper does not give the
+            numbers of steps, nor the heads below 30.
         chosen: the number of heads of Figure 2.
+        sample: the size of a training set; 0 for the population loss.
+        steps: for all numbers of heads, if given.
     """
 
     rate: float
-    steps: tuple[tuple[int, int], ...]
+    runs: tuple[tuple[int, int], ...]
     chosen: int
-
-
-@dataclass(frozen=True)
-class AdamRuns:
-    """Adam on several numbers of heads, or on the one of Figure 2 with sampled prompts.
-
-    Attributes:
-        quick, paper: what each scale does; the paper does not give the numbers of steps, nor
-            the heads below 30.
-        sample: the size of a training set; 0 for the population loss.
-        rate, steps: instead of the scale's own.
-    """
-
-    quick: Schedule = Schedule(1e-3, tuple((H, 4_000) for H in (2, 4, 6, 12, 24)), chosen=12)
-    paper: Schedule = Schedule(
-        1e-4,
-        ((4, 20_000), (8, 20_000), (20, 20_000), (30, 20_000), (64, 12_000), (400, 5_000)),
-        chosen=64,
-    )
     sample: int = 0
-    rate: float | None = None
     steps: int | None = None
+
+    @property
+    def planned(self) -> tuple[tuple[int, int], ...]:
+        """Heads and steps of what is run."""
+        kept = [(H, own) for H, own in self.runs if not self.sample or self.chosen == H]
+        return tuple((H, own if self.steps is None else self.steps) for H, own in kept)
 
     @property
     def says(self) -> str:
         """What is run."""
-        schedules = [self.at("quick")]
-        if self.rate is None or self.steps is None:
-            schedules.append(self.at("paper"))
-        runs = " (at paper scale: ".join(self._says(schedule) for schedule in schedules)
-        end = ")" if len(schedules) > 1 else ""
+        heads = ", ".join(str(H) for H, _ in self.planned)
+        longest = max(steps for _, steps in self.planned)
         loss = f"batches from {self.sample:,} prompts" if self.sample else "the population loss"
-        return f"Adam on {loss}: {runs}{end}"
-
-    def _says(self, schedule: Schedule) -> str:
-        heads = ", ".join(str(H) for H, _ in schedule.steps)
-        longest = max(steps for _, steps in schedule.steps)
-        return f"H = {heads}, up to {longest:,} steps of {schedule.rate:g}"
-
-    def at(self, scale: Scale) -> Schedule:
-        """What is run at a scale."""
-        usual = self.paper if scale == "paper" else self.quick
-        steps = [(H, self.steps or own) for H, own in usual.steps]
-        if self.sample:
-            steps = [pair for pair in steps if pair[0] == usual.chosen]
-        return Schedule(self.rate or usual.rate, tuple(steps), usual.chosen)
+        return f"Adam on {loss}: H = {heads}, up to {longest:,} steps of {self.rate:g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,17 +131,16 @@ def train_one_layer(
 ) -> Evidence[OneLayer]:
     """The gap and the loss out of domain at many steps."""
     rule: AdamRuns = experiment.training
-    schedule = rule.at(experiment.scale)
     own = [
         ("Gaussian" if "not_unit" in _codes(plan) else "unit", replace(plan, heads=H), steps)
         for plan in plans
-        for H, steps in schedule.steps
+        for H, steps in rule.planned
     ]
     trainings = [
         Training(
             plan.task,
             plan.heads,
-            rate=schedule.rate,
+            rate=rule.rate,
             steps=steps,
             record=_records(steps),
             sample=rule.sample,
@@ -177,10 +149,10 @@ def train_one_layer(
         for _, plan, steps in own
     ]
     progress = bench.track("one-layer training", sum(training.steps for training in trainings))
-    if experiment.scale == "paper" or rule.sample:
-        runs = [training.run(store=bench.store, progress=progress) for training in trainings]
-    else:
+    if len(trainings) > 1 and len({training.steps for training in trainings}) == 1:
         runs = train_together(trainings, store=bench.store, progress=progress)
+    else:
+        runs = [training.run(store=bench.store, progress=progress) for training in trainings]
     cases = tuple(
         OneLayer(tokens, plan, run) for (tokens, plan, _), run in zip(own, runs, strict=True)
     )
@@ -193,11 +165,26 @@ def _common_steps(cases: Sequence[OneLayer]) -> Int[np.ndarray, "records"] | Non
     return cases[0].run.steps if len(different) == 1 else None
 
 
-HEADS = Experiment(Dictionary(), train_one_layer, AdamRuns(), own=True)
-SAMPLED = Experiment(Dictionary(("unit",)), train_one_layer, AdamRuns(sample=10_000), own=True)
+QUICK = AdamRuns(1e-3, tuple((H, 4_000) for H in (2, 4, 6, 12, 24)), chosen=12)
+PAPER = AdamRuns(
+    1e-4,
+    ((4, 20_000), (8, 20_000), (20, 20_000), (30, 20_000), (64, 12_000), (400, 5_000)),
+    chosen=64,
+)
+SAMPLE = 10_000
+"""Prompts of a training set (Section 4)."""
+
+HEADS = Experiment(Dictionary(), train_one_layer, QUICK, PAPER, own=True)
+SAMPLED = Experiment(
+    Dictionary(("unit",)),
+    train_one_layer,
+    replace(QUICK, sample=SAMPLE),
+    replace(PAPER, sample=SAMPLE),
+    own=True,
+)
 
 
 def curves(bench: Bench) -> dict[str, OneLayer]:
     """The runs of Figure 2a: those with the paper's number of heads."""
-    chosen = HEADS.training.at(bench.scale).chosen
+    chosen = bench.bind(HEADS).training.chosen
     return {case.tokens: case for case in bench.evidence(HEADS) if case.heads == chosen}

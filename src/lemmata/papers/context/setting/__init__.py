@@ -8,6 +8,8 @@ from lemmata.papers.context.setting._deep import SEEN_PROMPTS as SEEN_PROMPTS
 from lemmata.papers.context.setting._deep import TEST_PROMPTS as TEST_PROMPTS
 from lemmata.papers.context.setting._deep import DeepRun as DeepRun
 from lemmata.papers.context.setting._deep import DeepTraining as DeepTraining
+from lemmata.papers.context.setting._descent import Descent as Descent
+from lemmata.papers.context.setting._descent import descend as descend
 from lemmata.papers.context.setting._frozen import FrozenAttention as FrozenAttention
 from lemmata.papers.context.setting._frozen import attention_of as attention_of
 from lemmata.papers.context.setting._frozen import exact_eigenvalue as exact_eigenvalue
@@ -56,8 +58,6 @@ from lemmata.papers.context.setting._task import Task as Task
 from lemmata.papers.context.setting._task import draw_task as draw_task
 from lemmata.papers.context.setting._task import represent as represent
 from lemmata.papers.context.setting._training import AdamTraining as AdamTraining
-from lemmata.papers.context.setting._training import Descent as Descent
 from lemmata.papers.context.setting._training import Training as Training
 from lemmata.papers.context.setting._training import TrainingRun as TrainingRun
-from lemmata.papers.context.setting._training import descend as descend
 from lemmata.papers.context.setting._training import train_together as train_together

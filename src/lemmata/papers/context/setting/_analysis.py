@@ -20,7 +20,7 @@ from lemmata.papers.context.setting._findings import (
     Zeta,
     as_document,
 )
-from lemmata.papers.context.setting._frozen import RESOLUTION, FrozenAttention
+from lemmata.papers.context.setting._frozen import RESOLUTION, first_step
 from lemmata.papers.context.setting._hypotheses import (
     CONVERGENCE,
     DISTINCT_ROW,
@@ -90,9 +90,6 @@ MOST_EXACT = 4
 
 PARTS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99)
 """Of the largest stable step; at that step itself the fastest direction stands still."""
-
-LONGEST = 1e300
-"""Steps beyond which no search goes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,26 +260,6 @@ def _duration(plan: Plan, guarantees: Guarantees | None) -> Duration:
         tuned_rate=rates[int(np.argmin(times))],
         at_tuned_rate=min(times) if math.isfinite(min(times)) else None,
     )
-
-
-def first_step(frozen: FrozenAttention, rate: float, gap: float) -> float | None:
-    """The first t with L - L* <= gap, to twelve digits; None if there is none before 1e300."""
-    wanted = math.log(gap)
-
-    def reached(t: float) -> bool:
-        return bool(frozen.log_gap(np.array([t]), rate)[0] <= wanted)
-
-    if reached(0.0):
-        return 0.0
-    low, high = 0.0, 1.0
-    while not reached(high):
-        low, high = high, 2 * high
-        if high > LONGEST:
-            return None
-    while high - low > max(1.0, 1e-12 * high):
-        middle = float(math.floor((low + high) / 2))
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return float(high)
 
 
 def _standing(asked: Hypothesis, codes: set[str]) -> Standing:

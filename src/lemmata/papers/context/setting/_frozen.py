@@ -26,6 +26,10 @@ DIGITS = (60, 120, 240, 480, 960)
 """Precisions tried in turn for an eigenvalue that float64 cannot tell from zero."""
 
 
+LONGEST = 1e300
+"""Steps beyond which no search goes."""
+
+
 def attention_of(task: Task, Q: Float[np.ndarray, "d H d"]) -> Float[np.ndarray, "N H K"]:
     """softmax(V' Q_h v_k), in NumPy and float64."""
     logits = np.einsum("an,ahb,bk->nhk", task.prompt, Q, task.tokens, optimize=True)
@@ -133,6 +137,26 @@ def _times(steps: Float[np.ndarray, "..."] | float, logs: Float[np.ndarray, "...
 def frozen(task: Task, weights: Weights) -> FrozenAttention:
     """Attention held at these weights."""
     return FrozenAttention(task, np.asarray(weights.Q, dtype=float))
+
+
+def first_step(frozen: FrozenAttention, rate: float, gap: float) -> float | None:
+    """The first t with L - L* <= gap, to twelve digits; None if there is none before 1e300."""
+    wanted = math.log(gap)
+
+    def reached(t: float) -> bool:
+        return bool(frozen.log_gap(np.array([t]), rate)[0] <= wanted)
+
+    if reached(0.0):
+        return 0.0
+    low, high = 0.0, 1.0
+    while not reached(high):
+        low, high = high, 2 * high
+        if high > LONGEST:
+            return None
+    while high - low > max(1.0, 1e-12 * high):
+        middle = float(math.floor((low + high) / 2))
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return float(high)
 
 
 def exact_eigenvalue(task: Task, Q: Float[np.ndarray, "d H d"], k: int) -> tuple[Real, Real]:

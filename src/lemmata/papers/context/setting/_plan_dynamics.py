@@ -3,12 +3,8 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from lemmata.papers.context.setting._training import (
-    AdamState,
-    AdamTraining,
-    Descent,
-    DescentState,
-)
+from lemmata.papers.context.setting._descent import Descent, DescentState
+from lemmata.papers.context.setting._training import AdamState, AdamTraining
 from lemmata.training import AbstractGuardable
 
 

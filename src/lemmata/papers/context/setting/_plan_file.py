@@ -22,8 +22,7 @@ from lemmata.papers._plans import (
 )
 from lemmata.papers.context.setting._plan import Plan
 from lemmata.papers.context.setting._task import Task
-from lemmata.tokens import read_embeddings
-from lemmata.tokens._embeddings import as_matrix
+from lemmata.tokens import as_matrix, read_embeddings
 
 Rows = Float[np.ndarray, "K dimension"]
 

@@ -12,16 +12,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata._errors import InputError, unknown_name
+from lemmata.papers.context.setting._descent import Descent
 from lemmata.papers.context.setting._frozen import attention_of
 from lemmata.papers.context.setting._laws import label_moment, shifted_law
 from lemmata.papers.context.setting._model import Weights, pad_systems, pad_weights
 from lemmata.papers.context.setting._plan import Plan
 from lemmata.papers.context.setting._plan_dynamics import PlanDynamics
-from lemmata.papers.context.setting._training import (
-    AdamTraining,
-    Descent,
-    Training,
-)
+from lemmata.papers.context.setting._training import AdamTraining, Training
 from lemmata.training import (
     Guarded,
     GuardedState,

@@ -32,15 +32,15 @@ from lemmata.settings import (
     Track,
     check_options,
     silent,
+    step_numbers,
 )
 from lemmata.training import Store
 
 LONGEST_PROMPT = 5
 """Of a plan that is drawn."""
 
-
-def _step_numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(word) for word in text.split(","))
+LEAST_GAP = {"gd": 1e-18, "adam": 1e-10}
+"""Below this part of the first gap, a difference of squares, few of its digits are right."""
 
 
 def _yes_or_no(text: str) -> bool:
@@ -57,7 +57,7 @@ class ContextSetting(AbstractSetting[Plan]):
     hypotheses: ClassVar[tuple[Hypothesis, ...]] = HYPOTHESES
     columns: ClassVar[tuple[Column, ...]] = (
         Column("loss", "loss", "the population loss (9)"),
-        Column("gap", "loss - L*", "the loss above the least possible one"),
+        Column("gap", "loss - L*", "the loss above the least one, unless rounding made it"),
         Column("guarantee", "at most (18)", "Theorem 1's bound on the gap, at its step sizes"),
         Column("in_domain", "error in domain", "E ||y-hat - y*||^2 / K, which is twice the gap"),
         Column("out_of_domain", "out of domain", "the same under lambda ~ N(1, 4 I)"),
@@ -90,7 +90,7 @@ class ContextSetting(AbstractSetting[Plan]):
             "record",
             "--record",
             "which steps to record; usually spread evenly over their logarithm",
-            parse=_step_numbers,
+            parse=step_numbers,
             expects="step numbers like 1,100,900",
         ),
         Option(
@@ -167,14 +167,19 @@ class ContextSetting(AbstractSetting[Plan]):
 
 
 def _columns(training: PlanTraining, trained: Sequence[TrainedPlan]) -> dict[str, np.ndarray]:
-    """What was recorded, one row a plan; and ``rate``, the step size of w."""
+    """What was recorded, one row a plan; and ``rate``, the step size of w.
+
+    A gap that rounding may have made is not given: no statement can be judged by it.
+    """
     series = {name: np.stack([one.series[name] for one in trained]) for name in trained[0].series}
-    gap = series["gap"]
+    first = np.array([[one.plan.task.initial_gap] for one in trained])
+    known = ~(series["gap"] <= LEAST_GAP[training.algorithm] * first)
+    gap = np.where(known, series["gap"], np.nan)
     columns = {
-        "loss": gap + np.array([[one.plan.task.minimum] for one in trained]),
+        "loss": series["gap"] + np.array([[one.plan.task.minimum] for one in trained]),
         "gap": gap,
         "in_domain": 2 * gap,
-        "out_of_domain": series["out_of_domain"],
+        "out_of_domain": np.where(known, series["out_of_domain"], np.nan),
         "moved_Q": series["moved_Q"],
         "rate": np.array([[training.rates(one.plan)[1]] for one in trained]),
     }

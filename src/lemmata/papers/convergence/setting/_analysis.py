@@ -78,13 +78,7 @@ class ConvergenceAnalysis(AbstractAnalysis):
         return all(graph.acyclic for graph in self.orders.graphs.values())
 
     @property
-    def assumptions(self) -> Mapping[str, Sequence[Problem]]:
-        """What breaks each assumption."""
-        problems = self.dataset.problems
-        return {name: hypothesis.broken(problems) for name, hypothesis in ASSUMPTIONS.items()}
-
-    @property
-    def facts(self) -> dict[str, int | str]:
+    def facts(self) -> Mapping[str, int]:
         """Short answers about the data."""
         return {
             "samples": self.dataset.data.total,
@@ -93,6 +87,12 @@ class ConvergenceAnalysis(AbstractAnalysis):
             "realizable": self.realizable,
             "acyclic": self.acyclic,
         }
+
+    @property
+    def assumptions(self) -> Mapping[str, Sequence[Problem]]:
+        """What breaks each assumption."""
+        problems = self.dataset.problems
+        return {name: hypothesis.broken(problems) for name, hypothesis in ASSUMPTIONS.items()}
 
     def document(self) -> dict[str, Any]:
         dataset, data, orders = self.dataset, self.dataset.data, self.orders
@@ -146,8 +146,9 @@ class ConvergenceAnalysis(AbstractAnalysis):
         return describe(self.dataset, self.assumptions)
 
     def orders_view(self) -> OrdersView:
-        """The orders, for a page that draws them."""
-        return orders_view(self.dataset, {"setting": "convergence", **self.facts}, self.assumptions)
+        """The same for a page."""
+        facts = {"setting": "convergence", **self.facts}
+        return orders_view(self.dataset, facts, self.assumptions)
 
 
 def problems_document(problems: Sequence[Problem]) -> list[dict[str, str]]:

@@ -9,45 +9,48 @@ from lemmata.tokens import Problem
 
 WINNER = "the token that the collocation sends to the label"
 
-GLOSSARY = {
-    "collocation": "which token follows which when a sentence is read from that token on",
-    "W_kq*": "the max-margin solution: the direction in which the weights of attention grow. The "
-    "harder they grow, the closer attention comes to selecting one token only",
-    "W_ov*": "the same for the feed-forward layer, which predicts the token that follows the "
-    "selected one",
-}
-
-DIRECTION = (
-    "The smallest weights that put every winner ahead of each token it beats by a margin of at "
-    "least 1."
+ATTENTION = (
+    "The smallest weights of attention that put every winner ahead of each token it beats by a "
+    "margin of at least 1."
+)
+VALUES = (
+    "The smallest weights of the linear layer under which the token that follows each token leads "
+    "all others by 1."
 )
 GROWTH = "As training goes on, the weights grow without end and turn into this direction."
-HEAD = (
-    "The smallest weights that put the token that follows ahead of every other token by a margin "
-    "of at least 1: the direction of stage 1."
-)
+
+GLOSSARY = {
+    "collocation": "which token follows which at the start of a sentence: n(x) follows x",
+    "W_kq*": "the max-margin solution that the weights of attention turn into",
+    "W_ov*": "the max-margin solution that the weights of the linear layer turn into",
+}
 
 
 def orders_view(
-    dataset: Dataset,
-    facts: Mapping[str, int | str],
-    assumptions: Mapping[str, Sequence[Problem]],
+    dataset: Dataset, facts: Mapping[str, str | int], assumptions: Mapping[str, Sequence[Problem]]
 ) -> OrdersView:
     """Everything that a page shows."""
-    margin = dataset.attention_margin
-    says = f"{DIRECTION} {GROWTH}" if margin.status is Status.SOLVED else DIRECTION
+    contradicted = dataset.attention_status is Status.INFEASIBLE
     return OrdersView(
         dataset.data.vocabulary,
         dataset.orders.graphs,
         facts=facts,
         collocation=dataset.collocation.following,
-        limits=(
-            LimitView("The direction of attention, W_kq*", (says,), margin),
-            LimitView("The direction of the head, W_ov*", (HEAD,), dataset.value_margin),
-        ),
-        assumptions={name: tuple(problems) for name, problems in assumptions.items()},
+        limits=_limits(dataset),
+        assumptions={name: tuple(broken) for name, broken in assumptions.items()},
         problems=dataset.problems,
         winner=WINNER,
-        caution=CONTRADICTION if margin.status is Status.INFEASIBLE else None,
+        caution=CONTRADICTION if contradicted else None,
         glossary=GLOSSARY,
+    )
+
+
+def _limits(dataset: Dataset) -> tuple[LimitView, ...]:
+    margins = (
+        ("The direction of attention, W_kq*", ATTENTION, dataset.attention_margin),
+        ("The direction of the linear layer, W_ov* (max_margin_ov)", VALUES, dataset.value_margin),
+    )
+    return tuple(
+        LimitView(title, (f"{says} {GROWTH}" if m.status is Status.SOLVED else says,), m)
+        for title, says, m in margins
     )

@@ -34,7 +34,7 @@ from lemmata.papers.mechanics.experiments import (
     random_weights,
 )
 from lemmata.papers.mechanics.setting import REALIZABLE, Dataset, Training
-from lemmata.settings import Evidence, Grid
+from lemmata.settings import Evidence
 
 
 @claim(
@@ -176,7 +176,7 @@ def large_steps(bench: Bench) -> Sequence[Comparison]:
     ]
 
 
-def _inverse_square_log(evidence: Evidence[Dataset]) -> Grid:
+def _inverse_square_log(evidence: Evidence[Dataset]) -> np.ndarray:
     """How 1 − corr falls, since W − W^mm ln τ is bounded."""
     return 1 / np.log(np.maximum(evidence.records, 2.0)) ** 2
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def equation_18(evidence: Evidence[Dataset]) -> Comparisons:
     return equal(left, right, size=1 + right, rounding=rounding, part="risk")
 
 
-def _plain_risk(dataset: Dataset, weights: np.ndarray) -> float:
+def _plain_risk(dataset: Dataset, weights: np.ndarray) -> Any:
     """As Eq. (18) writes it; also at complex weights, close to real ones."""
     total = 0.0
     for s in dataset.realizable.samples:

@@ -30,7 +30,7 @@ REPORTED_DIGITS = 5e-4
 
 def _mean(compare: Any, values: np.ndarray, bound: float, **options: Any) -> Any:
     """Compare the mean over all trials with a number; chance is in its standard error."""
-    mean, error = mean_of(values)
+    mean, error = mean_of(values[:, None])
     return compare(mean, bound, error=error, cases=[f"the mean of {len(values)} trials"], **options)
 
 

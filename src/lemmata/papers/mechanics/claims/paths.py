@@ -8,7 +8,11 @@ import numpy as np
 from lemmata.attention import FLAT
 from lemmata.claims import Bench, Comparisons, Version, at_least, at_most, tends_to
 from lemmata.papers.mechanics.claims._shared import SEPARABLE, aligns, claim, sides
-from lemmata.papers.mechanics.counterexamples import flat_loss_and_two_scores, only_the_label
+from lemmata.papers.mechanics.counterexamples import (
+    SEARCH_DIGITS,
+    flat_loss_and_two_scores,
+    only_the_label,
+)
 from lemmata.papers.mechanics.experiments import (
     BALLS,
     DIRECTIONS,
@@ -118,7 +122,7 @@ def _two_scores(bench: Bench) -> Comparisons:
     dataset = flat_loss_and_two_scores()
     training = Training(loss=FLAT, head=np.diag([1.0, 0.5, 1.0]))
     path = ball_paths([dataset], training, [20.0, 30.0, 50.0, 80.0, 130.0, 200.0])[0]
-    gap = path.cosine_gap(dataset.target)
+    gap = np.round(path.cosine_gap(dataset.target), SEARCH_DIGITS)
     return aligns(gap[None], places=path.radii, part="1 − corr", cases=[dataset])
 
 

@@ -51,7 +51,9 @@ def _exponent(some: Evidence[Any], x: Grid, expected: float) -> Comparisons:
     )
 
 
-def _growth(evidence: Evidence[Any], norm: Grid, sizes: Grid, factor: float) -> Identity:
+def _growth(
+    evidence: Evidence[Any], norm: np.ndarray, sizes: np.ndarray, factor: float
+) -> Identity:
     """The growth of a norm per e-fold, over the last ``factor`` of time, is ‖W^mm‖."""
     late = int(np.searchsorted(evidence.records, evidence.records[-1] / factor, side="right")) - 1
     folds = np.log(evidence.records[-1] / evidence.records[late])
@@ -157,5 +159,11 @@ def flow(evidence: Evidence[Followed]) -> Comparisons:
     trend = 1 / np.maximum(evidence.records, 1.0)
     return [
         _growth(evidence, evidence.norm, evidence.each(lambda case: case.instance.norm), 100.0),
-        tends_to(evidence.cyclic_distance, 0.0, trend=trend, part="distance to W^cyc"),
+        tends_to(
+            evidence.cyclic_distance,
+            0.0,
+            trend=trend,
+            size=evidence.norm[:, -1:],
+            part="distance to W^cyc",
+        ),
     ]

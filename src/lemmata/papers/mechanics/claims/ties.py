@@ -214,7 +214,8 @@ def equation_12(evidence: Evidence[Dataset]) -> Comparisons:
     def shares(dataset: Dataset) -> Iterator[tuple[float, ...]]:
         risk, matrices = dataset.risk, random_weights(dataset)
         for W, other in zip(matrices, matrices[::-1], strict=True):
-            points = At(dataset, W), At(dataset, W + other - project(dataset.tied_basis, other))
+            outside = other - project(dataset.bound_basis, other)
+            points = At(dataset, W), At(dataset, W + outside)
             inside = []
             for at in points:
                 kept = np.where(risk.tied, risk.log_masses(at.logits), -np.inf)

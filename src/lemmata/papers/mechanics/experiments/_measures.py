@@ -277,7 +277,7 @@ def _compare(dataset: Dataset) -> dict[str, list[float]]:
                 }
             )
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    return columns | {"c_min": [gaps[0]], "c_max": [gaps[1]], "n": [n], "T": [T]}
+    return columns | {"c_min": [gaps[0]], "c_max": [gaps[1]], "n": [float(n)], "T": [float(T)]}
 
 
 def iterate(experiment: Experiment[Any], datasets: Datasets, bench: Bench) -> Evidence[Dataset]:
@@ -292,7 +292,7 @@ def iterate(experiment: Experiment[Any], datasets: Datasets, bench: Bench) -> Ev
 def _iterate(dataset: Dataset, training: Training) -> dict[str, np.ndarray]:
     """Steps from W(0) with the gradient of the risk itself."""
     constants = {"paper": dataset.lipschitz, "tight": dataset.lipschitz_tight}
-    rate = training.rate
+    rate = training.step_size
     eta = 1 / constants[rate] if isinstance(rate, str) else float(rate)
     start = dataset.initial_weights
     W = np.zeros_like(dataset.target) if start is None else start

@@ -151,7 +151,7 @@ def corollary_e16(evidence: Evidence[Descent]) -> list[Comparison]:
     if missing:
         return missing
     first = settled(evidence).argmax(axis=1)
-    losses = [single_losses(case, record) for case, record in zip(evidence, first, strict=True)]
+    losses = [single_losses(case, int(at)) for case, at in zip(evidence, first, strict=True)]
     largest = np.array([[row.max()] for row in losses])
     return [at_most(largest, evidence.epsilon, part="largest loss of an encoding and a subset")]
 

@@ -1,5 +1,6 @@
 """Section 4 and Appendix F: what Figures 1, 2 and 4 to 7 and their captions say."""
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import get_args
 
@@ -13,6 +14,7 @@ from lemmata.claims import (
     Version,
     at_least,
     at_most,
+    mean_of,
     statements,
     tends_to,
 )
@@ -114,23 +116,19 @@ def figure_2(pairs: Evidence[Pair]) -> list[Comparison]:
     on=FORECAST,
     kind="substance",
 )
-def converges_10k(forecasts: Evidence[Forecast]) -> list[Comparison]:
+def converges_10k(forecasts: Evidence[Forecast]) -> Comparison:
     """By the mean field at the paper's own sizes, which is ahead of SGD at that time."""
-    compared: list[Comparison] = []
-    for forecast in forecasts:
-        how, curve = forecast.how, forecast.curve
-        tasks = [(T, q) for T, q in how.tests if q == how.task.q]
-        losses = np.array([curve.losses[task] for task in tasks])
-        compared.append(
-            at_most(
-                losses[:, 2:3],
-                2 * losses[:, -1:],
-                part="twice the loss at the end",
-                cases=[f"T = {T}" for T, _ in tasks],
-                places=curve.steps[2:3],
-            )
-        )
-    return compared
+    (forecast,) = forecasts
+    how, curve = forecast.how, forecast.curve
+    tasks = [(T, q) for T, q in how.tests if q == how.task.q]
+    losses = np.array([curve.losses[task] for task in tasks])
+    return at_most(
+        losses[:, 2:3],
+        2 * losses[:, -1:],
+        part="twice the loss at the end",
+        cases=[f"T = {T}" for T, _ in tasks],
+        places=curve.steps[2:3],
+    )
 
 
 @claim(
@@ -202,11 +200,9 @@ def figure_4_subsets(pairs: Evidence[Pair]) -> list[Comparison]:
     """The limit is refuted by a subset; the rest is seen in the runs."""
     tasks = list(subset_sizes(pairs))
     shares = {
-        f"{arm}, {name}": values
+        f"{arm}, T = {T}, q = {q}": [share(pair, arm, T, q) for pair in pairs]
         for arm in ARMS
-        for name, values in over(
-            pairs, tasks, lambda pair, T, q, arm=arm: share(pair, arm, T, q)
-        ).items()
+        for T, q in tasks
     }
 
     def ahead(pair: Pair, T: int, q: int) -> float:
@@ -227,13 +223,17 @@ def figure_4_subsets(pairs: Evidence[Pair]) -> list[Comparison]:
 )
 def subsets_increasing(pairs: Evidence[Pair]) -> Comparison:
     """One size after the other."""
-    rows = {
-        f"q = {low} to {high}": [
-            end(pair, "fixed", T, high) - end(pair, "fixed", T, low) for pair in pairs
-        ]
-        for (T, low), (_, high) in pairwise(subset_sizes(pairs))
-    }
-    return mean_at_least("increase", rows, 0.0)
+    tasks = list(subset_sizes(pairs))
+    ends = np.array([[end(pair, "fixed", T, q) for pair in pairs] for T, q in tasks])
+    means, (_, errors) = ends.mean(axis=1), mean_of(np.diff(ends, axis=0), axis=1)
+    return at_least(
+        means[1:, None],
+        means[:-1, None],
+        strict=True,
+        error=errors[:, None],
+        part="increase",
+        cases=[f"q = {low} to {high}" for (_, low), (_, high) in pairwise(tasks)],
+    )
 
 
 def early_stopping(pairs: Evidence[Pair]) -> Inequality:
@@ -277,25 +277,6 @@ def similar(starts: Evidence[Starts]) -> Inequality:
 
 
 @claim(
-    "figure-6",
-    "Appendix F.3, Figure 6",
-    "SGD from random weights ends like SGD from zero (every loss within a quarter); fixed "
-    "encodings end with at least twice the loss at every longer length, and with more at every "
-    "unseen subset size.",
-    hypotheses=(CONVERGES,),
-    on=SGD_STARTS,
-)
-def figure_6(starts: Evidence[Starts]) -> list[Comparison]:
-    """The losses leave out what the first d rows of W do; these have died out by then."""
-    pairs = Evidence(tuple(start.random for start in starts))
-    return [
-        similar(starts),
-        advantage(pairs, lengths(pairs), 2.0),
-        advantage(pairs, subset_sizes(pairs), 1.0),
-    ]
-
-
-@claim(
     "figure-7",
     "Appendix F.4, Figure 7",
     "Adam from random weights ends like Adam from zero (every loss within a quarter); fixed "
@@ -303,8 +284,21 @@ def figure_6(starts: Evidence[Starts]) -> list[Comparison]:
     "steps is smaller with fresh ones at every unseen subset size.",
     hypotheses=(CONVERGES,),
     on=ADAM_STARTS,
+    at_subset_sizes=early_stopping,
 )
-def figure_7(starts: Evidence[Starts]) -> list[Comparison]:
-    """As Figure 5."""
+@claim(
+    "figure-6",
+    "Appendix F.3, Figure 6",
+    "SGD from random weights ends like SGD from zero (every loss within a quarter); fixed "
+    "encodings end with at least twice the loss at every longer length, and with more at every "
+    "unseen subset size.",
+    hypotheses=(CONVERGES,),
+    on=SGD_STARTS,
+    at_subset_sizes=lambda pairs: advantage(pairs, subset_sizes(pairs), 1.0),
+)
+def from_random_weights(
+    starts: Evidence[Starts], at_subset_sizes: Callable[[Evidence[Pair]], Comparison]
+) -> list[Comparison]:
+    """The losses leave out what the first d rows of W do; these have died out by then."""
     pairs = Evidence(tuple(start.random for start in starts))
-    return [similar(starts), advantage(pairs, lengths(pairs), 2.0), early_stopping(pairs)]
+    return [similar(starts), advantage(pairs, lengths(pairs), 2.0), at_subset_sizes(pairs)]

@@ -71,6 +71,8 @@ class Plans(AbstractInstances):
         if len(losses) > 1 or self.epsilons:
             unit = "" if self.epsilons else " of the largest one allowed"
             text += f", epsilon {' and '.join(f'{loss:g}' for loss in losses)}{unit}"
+        if self.at_paper_scale:
+            text += f" (at paper scale also {Plans(self.at_paper_scale).says})"
         return text
 
     def _span(self, field: str) -> str:

@@ -65,7 +65,6 @@ from lemmata.papers.selection.setting._plan import Plan as Plan
 from lemmata.papers.selection.setting._plan import largest_epsilon as largest_epsilon
 from lemmata.papers.selection.setting._plan import largest_rate as largest_rate
 from lemmata.papers.selection.setting._plan_training import PlanTraining as PlanTraining
-from lemmata.papers.selection.setting._plan_training import TrainedPlan as TrainedPlan
 from lemmata.papers.selection.setting._population import Average as Average
 from lemmata.papers.selection.setting._population import Family as Family
 from lemmata.papers.selection.setting._population import Population as Population
@@ -75,6 +74,7 @@ from lemmata.papers.selection.setting._setting import SelectionSetting as Select
 from lemmata.papers.selection.setting._task import Task as Task
 from lemmata.papers.selection.setting._task import select_tokens as select_tokens
 from lemmata.papers.selection.setting._trained_networks import train_nets as train_nets
+from lemmata.papers.selection.setting._trained_plan import TrainedPlan as TrainedPlan
 from lemmata.papers.selection.setting._training import Training as Training
 from lemmata.papers.selection.setting._training import TrainingRun as TrainingRun
 from lemmata.papers.selection.setting._training import run_all as run_all

@@ -33,8 +33,7 @@ from lemmata.papers.selection.setting._plan import (
     usual_rate,
 )
 from lemmata.papers.selection.setting._task import Task
-from lemmata.tokens import read_embeddings
-from lemmata.tokens._embeddings import as_matrix
+from lemmata.tokens import as_matrix, read_embeddings
 
 Rows = Float[np.ndarray, "T d_e"]
 

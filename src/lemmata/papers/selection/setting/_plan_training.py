@@ -3,23 +3,19 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from lemmata._errors import InputError, unknown_name
-from lemmata.papers.selection.setting._analysis import isometry_problem, problems_of
 from lemmata.papers.selection.setting._encodings import one_hot
 from lemmata.papers.selection.setting._forecast import loss_elsewhere, two_scalars
-from lemmata.papers.selection.setting._measure import measure
 from lemmata.papers.selection.setting._plan import Plan, Query
+from lemmata.papers.selection.setting._trained_plan import TrainedPlan
 from lemmata.papers.selection.setting._training import Training, TrainingRun
-from lemmata.tokens import Problem
 from lemmata.training import Guarded, Store, log_spaced, record_steps, run
 
 ALGORITHMS = ("gd", "sgd", "adam")
@@ -46,8 +42,6 @@ RULES = {
     "sgd": "stochastic gradient descent on V and W, a fresh batch a step",
     "adam": "Adam on V and W, a fresh batch a step",
 }
-
-Series = Float[np.ndarray, "records"]
 
 
 @dataclass(frozen=True)
@@ -131,49 +125,39 @@ class PlanTraining:
         longest = max([task.T, *(T for T, _ in how.tests)])
         d_e = longest if plan.d_e is None else plan.d_e
         _check_online(plan, longest, d_e)
-        algorithm: Literal["sgd", "adam"] = "adam" if self.algorithm == "adam" else "sgd"
-        usual = "stochastic" if plan.kind == "random" else "fixed"
+        shared = ("samples", "later_rate", "change", "initial", "x_query", "tests", "seed")
         try:
             return Training(
                 task=task,
                 d_e=d_e,
-                encodings=how.encodings or usual,
+                encodings=how.encodings or ("stochastic" if plan.kind == "random" else "fixed"),
                 threshold=plan.threshold,
-                samples=how.samples,
-                algorithm=algorithm,
+                algorithm="adam" if self.algorithm == "adam" else "sgd",
                 rate=self.step_size(plan),
-                later_rate=how.later_rate,
-                change=how.change,
-                initial=how.initial,
-                x_query=how.x_query,
                 steps=self.total,
                 record=tuple(int(t) for t in self.recorded),
-                tests=how.tests,
-                seed=how.seed,
+                **{name: getattr(how, name) for name in shared},
             )
         except InputError as error:
             raise InputError(f"{plan.name}: {error}") from error
 
     def run(
         self, plans: Sequence[Plan], *, store: Store | None, progress: Callable[[int], None]
-    ) -> "list[TrainedPlan]":
+    ) -> list[TrainedPlan]:
         """Train the plans."""
         chosen = [self.of(plan) for plan in plans]
         if self.algorithm != "gd":
             return [self._train_online(plan, store, progress) for plan in chosen]
         alike = [plan for plan in chosen if plan.kind == "one-hot"]
-        trained = self._descend(alike, store, progress) if alike else []
-        others = {
-            id(plan): self._descend([plan], store, progress)[0]
-            for plan in chosen
-            if plan.kind != "one-hot"
-        }
-        one_hot_plans = iter(trained)
-        return [others[id(p)] if id(p) in others else next(one_hot_plans) for p in chosen]
+        batches = [alike] if alike else []
+        batches += [[plan] for plan in chosen if plan.kind != "one-hot"]
+        trained = [found for batch in batches for found in self._descend(batch, store, progress)]
+        order = {id(plan): i for i, plan in enumerate(chosen)}
+        return sorted(trained, key=lambda found: order[id(found.plan)])
 
     def _descend(
         self, plans: Sequence[Plan], store: Store | None, progress: Callable[[int], None]
-    ) -> "list[TrainedPlan]":
+    ) -> list[TrainedPlan]:
         """Plans whose recursions have the same shape, side by side; the first group of each."""
         parts = [jax.tree.map(lambda leaf: leaf[:1], two_scalars(plan)) for plan in plans]
         batch = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
@@ -189,12 +173,13 @@ class PlanTraining:
                 for T, q in plan.training.tests
             }
             tests = {task: losses for task, losses in elsewhere.items() if losses is not None}
-            trained.append(TrainedPlan(plan, series, _step(diverged[i]), {"tests": tests}))
+            at = None if diverged[i] < 0 else int(diverged[i])
+            trained.append(TrainedPlan(plan, series, at, {"tests": tests}))
         return trained
 
     def _train_online(
         self, plan: Plan, store: Store | None, progress: Callable[[int], None]
-    ) -> "TrainedPlan":
+    ) -> TrainedPlan:
         training = self.online(plan)
         dynamics = training.dynamics()
         E = one_hot(training.d_e) if plan.kind == "one-hot" else plan.encodings
@@ -217,10 +202,6 @@ class PlanTraining:
             "validation": {name: trained.task("validation", *task) for name, task in names.items()},
         }
         return TrainedPlan(plan, series, trained.diverged, losses, trained)
-
-
-def _step(diverged: Any) -> int | None:
-    return None if diverged < 0 else int(diverged)
 
 
 def _check_descent(plan: Plan) -> None:
@@ -261,61 +242,3 @@ def _check_online(plan: Plan, longest: int, d_e: int) -> None:
             f"{plan.name}: a test with T = {longest} needs encodings for {longest} positions; "
             f"there are {task.T}"
         )
-
-
-@dataclass(frozen=True, eq=False)
-class TrainedPlan:
-    """A plan that was trained.
-
-    Attributes:
-        plan: the plan, with the step size that was used.
-        series: what was recorded.
-        diverged: the step at which training blew up; None if it did not.
-        losses: ``tests``, the losses of other tasks, and on samples ``validation``.
-        online: the run on samples, with its weights.
-    """
-
-    plan: Plan
-    series: dict[str, Series]
-    diverged: int | None
-    losses: dict[str, dict[str, Series]]
-    online: TrainingRun | None = None
-
-    @property
-    def name(self) -> str:
-        """The plan's name."""
-        return self.plan.name
-
-    @property
-    def instance(self) -> Plan:
-        """The plan."""
-        return self.plan
-
-    @cached_property
-    def problems(self) -> tuple[Problem, ...]:
-        """Hypotheses that are not met, the isometry of its encodings among them."""
-        found = (*self.plan.problems, *isometry_problem(self.plan, measure(self.plan)))
-        if self.diverged is None:
-            return found
-        text = f"training diverged at step {self.diverged}"
-        return (*found, Problem("diverged", self.name, text))
-
-    @property
-    def advice(self) -> str | None:
-        """What to do about a run that diverged."""
-        if self.diverged is None:
-            return None
-        return (
-            f"diverged at step {self.diverged}: use a step size below {self.plan.rate:g} (gradient "
-            f"descent is stable below 2q = {2 * self.plan.task.q})"
-        )
-
-    @property
-    def extras(self) -> dict[str, Any]:
-        """What is no column, ready for JSON."""
-        return {
-            "problems": [vars(problem) for problem in problems_of(self.plan)],
-            "rate": self.plan.rate,
-            "encodings": self.plan.kind,
-            **self.losses,
-        }
