@@ -291,7 +291,7 @@ def test_orders_without_samples_or_predictions(tmp_path: Path) -> None:
         assert f"{query}{winner}" in table
     assert "longest sentence4" in text
     assert "Sample by sample" not in text
-    assert "The direction of the head, W_ov*" in text
+    assert "The direction of the linear layer, W_ov*" in text
     assert "Its square, exactly13/6" in text
     assert "No problems were found" in text
 

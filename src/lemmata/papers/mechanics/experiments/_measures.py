@@ -100,7 +100,7 @@ def look(experiment: Experiment[Any], datasets: Datasets, bench: Bench) -> Evide
 
 def run_all(training: Training, datasets: Datasets, bench: Bench, **options: Any) -> TrainingRun:
     """Train with a progress bar; steps to record that are beyond the last one are left out."""
-    if training.record != "log":
+    if not isinstance(training.record, str):
         kept = tuple(step for step in training.record if step <= training.steps)
         training = replace(training, record=kept)
     progress = bench.track(training.says, len(datasets) * training.steps)
