@@ -72,7 +72,7 @@ def test_analyze_a_stored_dataset(tmp_path: Path):
     assert margin["norm_squared_exact"] == "7/2"
     assert margin["error_bound"] == 0
     assert found["cyclic_correction"]["norm"] == pytest.approx(FIG2["W_cyc_norm"], rel=1e-12)
-    stored = json.loads((tmp_path / "out" / "analysis.json").read_text())
+    stored = json.loads((tmp_path / "out" / "analyze" / "analysis.json").read_text())
     assert stored == found
 
 
@@ -87,8 +87,8 @@ def test_analyze_for_a_person_writes_a_report_where_it_is_told(tmp_path: Path):
     done = lemmata("analyze", file, "--out", "here", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "W^mm" in done.stdout
-    assert (tmp_path / "here" / "analysis.json").stat().st_size > 0
-    assert list((tmp_path / "here").glob("*.html"))
+    assert (tmp_path / "here" / "analyze" / "analysis.json").stat().st_size > 0
+    assert list((tmp_path / "here" / "analyze").glob("*.html"))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["data.txt", "here"]
 
 
@@ -182,7 +182,7 @@ def test_nasty_files_are_answered(tmp_path: Path, here, name: str):
         file = write(tmp_path, "data.txt", NASTY[name])
     done = here("analyze", file, "--out", "out")
     assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "out" / "analysis.json").read_text())
+    found = json.loads((tmp_path / "out" / "analyze" / "analysis.json").read_text())
     codes = {problem["code"] for problem in found["problems"]}
     expected = {
         "cycles": {"cyclic"},
@@ -233,11 +233,8 @@ def bad_requests(folder: Path) -> dict[str, list[object]]:
     write(folder, "long.json", unit)
     return {
         "must be a finite number": ["analyze", "nan.json", "--out", "out"],
-        "option of the mechanics setting 'stage1_steps'; it takes algorithm (--algorithm), rate": [
-            "train",
-            "good.txt",
-            "--stage1-steps",
-            5,
+        "option of the mechanics setting '--stage1-steps'; did you mean '--steps'?": [
+            *("train", "good.txt", "--stage1-steps", 5)
         ],
         "unknown algorithm": ["train", "good.txt", "--algorithm", "adam"],
         "unknown loss": ["train", "good.txt", "--loss", "hinge"],
