@@ -31,6 +31,7 @@ PAPER_ROOMS = ("theory", "setting", "counterexamples", "experiments", "claims", 
 INSIDE_FUNCTIONS = {
     "matplotlib": "drawing takes its time to load, and most commands draw nothing",
     "pandas": "it is not needed otherwise",
+    "rich": "the command line starts fast because it loads this when there is something to show",
     "lemmata": "the command line starts fast because a command loads what it runs",
 }
 """What may be imported inside a function, and why."""

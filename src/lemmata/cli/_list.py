@@ -3,11 +3,14 @@
 import json
 import sys
 from importlib.metadata import entry_points
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from lemmata._errors import InputError, unknown_name
 from lemmata.cli._terminal import print_json
+
+CATALOGUE = Path(__file__).parents[1] / "papers" / "catalogue.json"
+"""Read by its place, because asking the package for it would load all papers."""
 
 
 def list_everything(paper: str | None, as_json: bool) -> None:
@@ -25,8 +28,7 @@ def list_everything(paper: str | None, as_json: bool) -> None:
 
 def read_catalogue() -> dict[str, Any]:
     """The catalogue of this package; papers of other packages are loaded and added."""
-    text = files("lemmata.papers").joinpath("catalogue.json").read_text(encoding="utf-8")
-    catalogue = json.loads(text)
+    catalogue = json.loads(CATALOGUE.read_text(encoding="utf-8"))
     if entry_points(group="lemmata.papers"):
         from lemmata.papers import catalogue_of, papers
 

@@ -8,7 +8,8 @@ from lemmata._files import make_folder
 from lemmata.claims import Bench, Claim, Scale, Verdicts
 from lemmata.claims import check as check_claim
 from lemmata.cli._check import exit_strictly
-from lemmata.cli._terminal import answers, messages, print_json, progress
+from lemmata.cli._progress import progress
+from lemmata.cli._terminal import answers, messages, print_json
 from lemmata.papers import Figure, papers
 from lemmata.report import (
     FigureEntry,
