@@ -6,12 +6,18 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Comparisons, at_most, equal, mean_of, statements, tends_to
-from lemmata.papers.context import theory
 from lemmata.papers.context.claims._rounding import OPERATIONS
 from lemmata.papers.context.experiments.descents import DESCENTS, Run
 from lemmata.papers.context.experiments.initialization import FAMILIES, Family
 from lemmata.papers.context.experiments.plans import rescaled
 from lemmata.papers.context.setting import CONVERGENCE
+from lemmata.papers.context.theory import (
+    best_rate,
+    least_gamma,
+    smoothness_repaired,
+    smoothness_simplified,
+    theory_rates,
+)
 from lemmata.settings import Evidence
 
 claim = statements("context")
@@ -78,8 +84,8 @@ def own_rate_sup(evidence: Evidence[Run]) -> Comparisons:
 
     def shares(run: Run) -> np.ndarray:
         c = run.plan.constants
-        rates = [theory.theory_rates(c, gamma=f * theory.least_gamma(c)) for f in factors]
-        return np.array([float(rate.guaranteed / theory.best_rate(c)) for rate in rates])
+        rates = [theory_rates(c, gamma=f * least_gamma(c)) for f in factors]
+        return np.array([float(rate.guaranteed / best_rate(c)) for rate in rates])
 
     rates = evidence.each(shares)
     return [
@@ -148,7 +154,7 @@ def own_scale_free(evidence: Evidence[Run]) -> Comparisons:
     def rates(bound: Callable[..., Any]) -> tuple[np.ndarray, np.ndarray]:
         pairs = evidence.each(
             lambda run: [
-                theory.theory_rates(plan.constants, bound=bound).guaranteed
+                theory_rates(plan.constants, bound=bound).guaranteed
                 for plan in (run.plan, rescaled(run.plan, 100.0))
             ]
         )
@@ -156,8 +162,8 @@ def own_scale_free(evidence: Evidence[Run]) -> Comparisons:
 
     condition = evidence.each(lambda run: run.plan.frozen.sizes[:, 0].max() ** 2)
     condition = np.sqrt(condition / evidence.each(lambda run: run.plan.constants.zeta))
-    before, after = rates(theory.smoothness_repaired)
-    simple_before, simple_after = rates(theory.smoothness_simplified)
+    before, after = rates(smoothness_repaired)
+    simple_before, simple_after = rates(smoothness_simplified)
     return [
         equal(after, before, rounding=OPERATIONS * condition, part="rate"),
         at_most(simple_after, 0.9 * simple_before, part="rate by (17)"),

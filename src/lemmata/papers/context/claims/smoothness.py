@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Bench, Comparisons, Version, at_most, statements
-from lemmata.papers.context import theory
 from lemmata.papers.context.counterexamples import OppositeTokens
 from lemmata.papers.context.experiments.points import POINTS, Point
 from lemmata.papers.context.setting import UNIT
+from lemmata.papers.context.theory import (
+    smoothness,
+    smoothness_repaired,
+)
 from lemmata.settings import Evidence
 
 claim = statements("context")
@@ -175,12 +178,12 @@ def equation_59(evidence: Evidence[Point], squared: bool) -> Comparisons:
     on=POINTS,
     kind="constant",
     counterexample=_curved(OppositeTokens(100, 15), lambda witness: witness.printed),
-    bound=theory.smoothness,
+    bound=smoothness,
     versions=[
         Version(
             "repaired",
             statement="The same with the repaired constant of (59).",
-            parameters={"bound": theory.smoothness_repaired},
+            parameters={"bound": smoothness_repaired},
         )
     ],
 )

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Comparisons, Version, at_most, statements
-from lemmata.papers.context import theory
 from lemmata.papers.context.experiments.descents import (
     DESCENTS,
     REPAIRED_DESCENTS,
@@ -15,6 +14,11 @@ from lemmata.papers.context.experiments.descents import (
 )
 from lemmata.papers.context.experiments.scales import SCALES, Scaled
 from lemmata.papers.context.setting import CONVERGENCE
+from lemmata.papers.context.theory import (
+    smoothness,
+    smoothness_simplified,
+    smoothness_simplified_repaired,
+)
 from lemmata.settings import Evidence
 
 claim = statements("context")
@@ -85,20 +89,20 @@ def equation_15(evidence: Evidence[Run]) -> Comparisons:
     hypotheses=CONVERGENCE,
     on=SCALES,
     kind="constant",
-    simpler=theory.smoothness_simplified,
+    simpler=smoothness_simplified,
     versions=[
         Version(
             "repaired",
             where="Section 3.1, (17)",
             statement="With the first power of ||Z-bar|| in the bracket and both branches of "
             "max{1, 4 K alpha^2} it is an upper bound of (61) as printed.",
-            parameters={"simpler": theory.smoothness_simplified_repaired},
+            parameters={"simpler": smoothness_simplified_repaired},
         )
     ],
 )
 def equation_17(evidence: Evidence[Scaled], simpler: Callable[..., Any]) -> Comparisons:
     return at_most(
-        evidence.each(lambda case: theory.smoothness(case.constants, case.gamma)),
+        evidence.each(lambda case: smoothness(case.constants, case.gamma)),
         evidence.each(lambda case: simpler(case.constants, case.gamma)),
         part="L of (61)",
     )

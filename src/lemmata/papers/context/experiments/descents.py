@@ -9,9 +9,17 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata.claims import Bench, Experiment, Scale
-from lemmata.papers.context import theory
 from lemmata.papers.context.experiments.plans import PLANS, OfPlan
 from lemmata.papers.context.setting import Plan, attention_of, descend
+from lemmata.papers.context.theory import (
+    Constants,
+    Rates,
+    radius,
+    smoothness,
+    smoothness_repaired,
+    smoothness_simplified,
+    theory_rates,
+)
 from lemmata.settings import Evidence
 from lemmata.training import log_spaced
 
@@ -20,10 +28,10 @@ STEPS: dict[Scale, int] = {"quick": 6_000, "paper": 120_000}
 WORK = 2e10
 """Multiplications that a run may cost; larger plans are run for fewer steps."""
 
-BOUNDS: dict[str, Callable[[theory.Constants, Any], Any]] = {
-    "(61)": theory.smoothness,
-    "(17)": theory.smoothness_simplified,
-    "(61) repaired": theory.smoothness_repaired,
+BOUNDS: dict[str, Callable[[Constants, Any], Any]] = {
+    "(61)": smoothness,
+    "(17)": smoothness_simplified,
+    "(61) repaired": smoothness_repaired,
 }
 """Where L comes from."""
 
@@ -64,7 +72,7 @@ class Run(OfPlan):
 
     plan: Plan
     version: str
-    rates: theory.Rates | None = None
+    rates: Rates | None = None
     steps: Int[np.ndarray, "records"] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     series: dict[str, Float[np.ndarray, "records"]] = field(default_factory=dict)
     combined: Float[np.ndarray, "N K"] = field(default_factory=lambda: np.zeros((0, 0)))
@@ -73,7 +81,7 @@ class Run(OfPlan):
         return self.series[name]
 
     @property
-    def used(self) -> theory.Rates:
+    def used(self) -> Rates:
         """The step sizes of a run that took place."""
         assert self.rates is not None
         return self.rates
@@ -81,7 +89,7 @@ class Run(OfPlan):
     @cached_property
     def radius(self) -> float:
         """alpha of (44)."""
-        return float(theory.radius(self.plan.constants, self.used.gamma))
+        return float(radius(self.plan.constants, self.used.gamma))
 
     @property
     def sigma(self) -> float:
@@ -128,7 +136,7 @@ def descend_by_theory(
     unable = tuple(Run(plan, training.version) for plan in plans if not _able(plan))
     if not able:
         return Evidence((), skipped=unable)
-    rates = [theory.theory_rates(plan.constants, bound=BOUNDS[training.version]) for plan in able]
+    rates = [theory_rates(plan.constants, bound=BOUNDS[training.version]) for plan in able]
     steps = _records(able, training, experiment.scale)
     recording = descend(
         [plan.task for plan in able],

@@ -8,10 +8,12 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.context import theory
 from lemmata.papers.context.experiments.descents import DESCENTS, Run
 from lemmata.papers.context.experiments.plans import OfPlan
 from lemmata.papers.context.setting import Plan
+from lemmata.papers.context.theory import (
+    steps_for_inference,
+)
 from lemmata.settings import Evidence
 
 PROMPTS = 2_000
@@ -46,7 +48,7 @@ class Promise(OfPlan):
     def needed(self) -> float:
         """T of (21)."""
         return float(
-            theory.steps_for_inference(
+            steps_for_inference(
                 self.plan.constants,
                 self.run.used.guaranteed,
                 labels=self.plan.label_bound,

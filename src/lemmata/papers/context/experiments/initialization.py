@@ -9,7 +9,6 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale, Several
-from lemmata.papers.context import theory
 from lemmata.papers.context.counterexamples import one_hot_tokens, two_equal_tokens
 from lemmata.papers.context.experiments.plans import (
     GAUSSIAN_PLANS,
@@ -19,6 +18,11 @@ from lemmata.papers.context.experiments.plans import (
     describe_size,
 )
 from lemmata.papers.context.setting import Plan, draw_task, exact_eigenvalue
+from lemmata.papers.context.theory import (
+    best_rate,
+    smoothness_simplified,
+    theory_rates,
+)
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
@@ -41,17 +45,14 @@ class Family:
     @cached_property
     def best_rates(self) -> Float[np.ndarray, "seeds values"]:
         """The largest rate that Theorem 1 can guarantee."""
-        return np.array([[theory.best_rate(p.constants) for p in row] for row in self.plans])
+        return np.array([[best_rate(p.constants) for p in row] for row in self.plans])
 
     @cached_property
     def rates(self) -> Float[np.ndarray, "seeds values"]:
         """The rate that it guarantees with the least gamma and L of (17)."""
-        bound = theory.smoothness_simplified
+        bound = smoothness_simplified
         return np.array(
-            [
-                [theory.theory_rates(p.constants, bound=bound).guaranteed for p in row]
-                for row in self.plans
-            ]
+            [[theory_rates(p.constants, bound=bound).guaranteed for p in row] for row in self.plans]
         )
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.context import theory
 from lemmata.papers.context.experiments.plans import GAUSSIAN_PLANS, PLANS, OfPlan
 from lemmata.papers.context.setting import (
     Plan,
@@ -21,6 +20,9 @@ from lemmata.papers.context.setting import (
     from_heads,
     pad_systems,
     pad_weights,
+)
+from lemmata.papers.context.theory import (
+    Constants,
 )
 from lemmata.settings import Evidence
 
@@ -101,7 +103,7 @@ class Point(OfPlan):
         return float(max(np.abs(self.here.w).max(), np.abs(self.there.w).max())) / self.gamma
 
     @cached_property
-    def constants(self) -> theory.Constants:
+    def constants(self) -> Constants:
         """What bounds on a ball of radius alpha need; zeta_0 does not enter them."""
         return constants_of(self.task, self.plan.start, zeta=float("nan"))
 

@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.context import theory
 from lemmata.papers.context.experiments.plans import PLANS, OfPlan, rescaled
 from lemmata.papers.context.setting import Plan
+from lemmata.papers.context.theory import (
+    Constants,
+    least_gamma,
+)
 from lemmata.settings import Evidence
 
 FACTORS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -25,14 +28,14 @@ class Scaled(OfPlan):
     factor: float
 
     @property
-    def constants(self) -> theory.Constants:
+    def constants(self) -> Constants:
         """The constants in these units."""
         return self.plan.constants
 
     @property
     def gamma(self) -> float:
         """The least gamma of (15)."""
-        return theory.least_gamma(self.constants)
+        return least_gamma(self.constants)
 
 
 def rescale(
