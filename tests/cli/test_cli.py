@@ -35,7 +35,7 @@ def test_help_and_list_do_not_import_jax(tmp_path: Path):
     program = (
         "import sys\n"
         "from lemmata.cli._list import list_everything\n"
-        "list_everything(False)\n"
+        "list_everything(None, False)\n"
         "assert not {'jax', 'matplotlib', 'scipy'} & set(sys.modules)\n"
     )
     done = subprocess.run(
@@ -154,13 +154,13 @@ def bad_files(folder: Path) -> dict[str, list[object]]:
         "No such file": ["analyze", "missing.txt"],
         "steps must not be negative": ["train", "good.txt", "--steps", "-5"],
         "positive": ["train", "good.txt", "--lr", "nan"],
-        "cannot record": ["train", "good.txt", *CONVERGENCE, "--record", "2,5000"],
+        "can only record": ["train", "good.txt", *CONVERGENCE, "--record", "2,5000"],
         "step numbers": ["train", "good.txt", "--record", "two"],
         "unknown token": ["train", "good.txt", "--predict", "S X"],
         "cannot write": ["train", "good.txt", "--out", "file/inside"],
         "cannot write to file/inside": ["reproduce", "--out", "file/inside"],
         "did you mean": ["check", "convergence/theorem-11"],
-        "no setting": ["analyze", "good.txt", "--setting", "nowhere"],
+        "unknown setting": ["analyze", "good.txt", "--setting", "nowhere"],
     }
 
 
@@ -191,7 +191,7 @@ def test_reproduce_one_figure(tmp_path: Path):
     found = answer("reproduce", "convergence/1", "--out", "out", cwd=tmp_path)
     assert found["figures"][0]["numbers"]
     for name in ("index.html", "verdicts.json", "convergence/1.svg", "convergence/1.pdf"):
-        assert (tmp_path / "out" / name).stat().st_size > 0
+        assert (tmp_path / "out" / "reproduce" / name).stat().st_size > 0
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])

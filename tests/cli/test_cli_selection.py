@@ -35,9 +35,9 @@ def test_analyze_for_a_person_says_it_in_words_and_on_a_page(tmp_path: Path, her
     assert f"reached after {ONE_HOT['t_first_loss_le_eps']:,} steps" in words
     assert "theorem-3.1 applies" in words
     assert "delta < 1/10, as Theorem 3.3 asks: no" in words
-    stored = json.loads((tmp_path / "out" / "analysis.json").read_text())
+    stored = json.loads((tmp_path / "out" / "analyze" / "analysis.json").read_text())
     assert [one["name"] for one in stored["instances"]] == ["<b>mine</b>", "plan 1"]
-    page = (tmp_path / "out" / "index.html").read_text()
+    page = (tmp_path / "out" / "analyze" / "index.html").read_text()
     assert "<h2>&lt;b&gt;mine&lt;/b&gt;</h2>" in page
     assert "<b>" not in page
     assert "largest |&lt;e_i, e_j&gt;|" in page
@@ -141,10 +141,10 @@ def bad_requests(folder: Path) -> dict[str, list[object]]:
         "reads plans from .json": ["analyze", "tokens.txt"],
         "2 rows of encodings": ["analyze", "good.json", "--embeddings", "rows.json"],
         "unknown algorithm 'ngd'": [*train, "--algorithm", "ngd"],
-        "--lr takes a number here; got 'tight'": [*train, "--lr", "tight"],
+        "--lr takes a positive number; got 'tight'": [*train, "--lr", "tight"],
         "the step size must be a positive number": [*train, "--lr", "-1"],
-        "unknown option of the selection setting 'predict'": [*train, "--predict", "a b"],
-        "unknown option of the selection setting 'loss'": [*train, "--loss", "log"],
+        "unknown option of the selection setting '--predict'": [*train, "--predict", "a b"],
+        "unknown option of the selection setting '--loss'": [*train, "--loss", "log"],
         "can only record steps 0 to 5": [*train, "--steps", 5, "--record", "6"],
         "must not be negative": [*train, "--steps", "-2"],
     }

@@ -67,14 +67,12 @@ def test_verdict_as_json() -> None:
         margin=math.nan,
         informative_from=4551.0,
         witness={"pi": Fraction(1, 3), "left": -math.inf},
-        control=Status.FAILS,
     )
     found = as_json(verdict)
     assert {"claim", "status", "margin", "informative_from", "witness"} <= found.keys()
     assert {"statement", "experiment", "where", "reason", "parts"} <= found.keys()
     assert found["margin"] is None
     assert found["witness"] == {"pi": "1/3", "left": None}
-    assert found["control"] == "fails"
     assert found["parts"] == [
         {
             "part": "norm",

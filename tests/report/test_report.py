@@ -36,7 +36,6 @@ def verdict(status: Status = Status.FAILS, words: str = NASTY, parts: int = 2) -
         margin=-math.inf,
         informative_from=12.0,
         witness=witness,
-        control=Status.FAILS,
     )
 
 

@@ -176,6 +176,8 @@ def worth(verdict: Verdict) -> str:
         return f"looser by {verdict.tightness.amount:.3g} than needed"
     if verdict.resolution is not None:
         return f"resolves {verdict.resolution:.2g}"
+    if verdict.informative_from is not None:
+        return f"speaks from t = {verdict.informative_from:.3g}"
     return ""
 
 

@@ -78,6 +78,7 @@ OPTIONS = (
         "inputs to continue after training, words with spaces between them",
         expects="words with spaces between them",
         algorithms=IN_STAGES,
+        many=True,
     ),
 )
 
