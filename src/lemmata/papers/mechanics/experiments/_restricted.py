@@ -7,8 +7,7 @@ from jaxtyping import Float
 
 from lemmata.margin import pair_rows
 from lemmata.papers.mechanics.experiments._points import At, generator_for, project
-from lemmata.papers.mechanics.setting import Dataset
-from lemmata.training import PathPoint, Risk, regularization_path
+from lemmata.papers.mechanics.setting import Dataset, PathPoint, Risk, regularization_path
 
 Matrix = Float[np.ndarray, "dimension dimension"]
 

@@ -24,6 +24,11 @@ from lemmata.papers.mechanics.setting._paths import path as path
 from lemmata.papers.mechanics.setting._pseudo import Pseudo as Pseudo
 from lemmata.papers.mechanics.setting._pseudo import pseudo_limits as pseudo_limits
 from lemmata.papers.mechanics.setting._pseudo import token_masses as token_masses
+from lemmata.papers.mechanics.setting._regularization import PathPoint as PathPoint
+from lemmata.papers.mechanics.setting._regularization import (
+    regularization_path as regularization_path,
+)
+from lemmata.papers.mechanics.setting._risk import Risk as Risk
 from lemmata.papers.mechanics.setting._setting import SETTING as SETTING
 from lemmata.papers.mechanics.setting._setting import MechanicsSetting as MechanicsSetting
 from lemmata.papers.mechanics.setting._training import Training as Training

@@ -23,6 +23,7 @@ from lemmata.attention import (
 )
 from lemmata.margin import Pair, pair_rows, span_basis
 from lemmata.papers.mechanics.setting._dataset import Dataset
+from lemmata.papers.mechanics.setting._dynamics import TiedSpace
 from lemmata.papers.mechanics.setting._heads import (
     Head,
     Loss,
@@ -30,7 +31,6 @@ from lemmata.papers.mechanics.setting._heads import (
     scores,
     takes_softmax,
 )
-from lemmata.training import TiedSpace
 
 Matrix = Float[np.ndarray, "dimension dimension"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from lemmata.papers.mechanics.setting._minimise import Minimum
 from lemmata.tokens import PriorityGraph
-from lemmata.training import Minimum
 
 Cell = tuple[int, int]
 

@@ -25,6 +25,7 @@ from lemmata.margin import (
     span_basis,
 )
 from lemmata.papers.mechanics.setting._correction import Correction, by_cell, in_span
+from lemmata.papers.mechanics.setting._minimise import minimise, minimise_logits
 from lemmata.papers.mechanics.setting._problems import (
     cycles,
     embedding_problems,
@@ -32,6 +33,7 @@ from lemmata.papers.mechanics.setting._problems import (
     limit_problems,
     shortened,
 )
+from lemmata.papers.mechanics.setting._risk import Risk
 from lemmata.papers.mechanics.setting._sentences import (
     Sentence,
     Sentences,
@@ -49,7 +51,6 @@ from lemmata.tokens import (
     orthonormality_error,
     priority_graphs,
 )
-from lemmata.training import Risk, minimise, minimise_logits
 
 ORTHONORMAL = 1e-9
 """Embeddings whose Gram matrix is this close to the identity count as orthonormal."""

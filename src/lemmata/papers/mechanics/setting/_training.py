@@ -15,6 +15,11 @@ from lemmata._errors import InputError, unknown_name
 from lemmata.attention import Inputs
 from lemmata.papers.mechanics.setting._batch import Batch, Limit, Matrix
 from lemmata.papers.mechanics.setting._dataset import Dataset
+from lemmata.papers.mechanics.setting._dynamics import (
+    BlockTraining,
+    FactoredTraining,
+    SelectionTraining,
+)
 from lemmata.papers.mechanics.setting._heads import (
     Head,
     Loss,
@@ -24,19 +29,9 @@ from lemmata.papers.mechanics.setting._heads import (
     scores,
     takes_softmax,
 )
+from lemmata.papers.mechanics.setting._optimizers import OptaxTraining
 from lemmata.tokens import TokenData
-from lemmata.training import (
-    AbstractDynamics,
-    BlockTraining,
-    FactoredTraining,
-    OptaxTraining,
-    Recording,
-    SelectionTraining,
-    Store,
-    log_spaced,
-    record_steps,
-    run,
-)
+from lemmata.training import AbstractDynamics, Recording, Store, log_spaced, record_steps, run
 
 ALGORITHMS = ("ngd", "gd", "block", "factored")
 RATES = ("paper", "tight")

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from lemmata.attention import AbstractLoss, CellCoordinates, Inputs, LogLoss, LogScaled, cosine_gap
-from lemmata.training._dynamics import (
+from lemmata.training import (
     AbstractDynamics,
     Measurements,
     Rule,

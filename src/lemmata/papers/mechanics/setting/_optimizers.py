@@ -7,13 +7,8 @@ import optax
 from jaxtyping import Array, Float
 
 from lemmata.attention import AbstractLoss, CellCoordinates, Inputs, LogScaled
-from lemmata.training._dynamics import (
-    AbstractDynamics,
-    Measurements,
-    TrainingState,
-    common_measurements,
-)
-from lemmata.training._selection import TiedSpace, measure_ties
+from lemmata.papers.mechanics.setting._dynamics import TiedSpace, measure_ties
+from lemmata.training import AbstractDynamics, Measurements, TrainingState, common_measurements
 
 
 class OptimizerState(eqx.Module):

@@ -7,10 +7,15 @@ import pytest
 from oracles import descent
 
 from lemmata.attention import CellCoordinates, Inputs, LogLoss, LogScaled, pack
+from lemmata.papers.mechanics.setting._dynamics import (
+    BlockTraining,
+    FactoredTraining,
+    SelectionTraining,
+    TiedSpace,
+    measure_ties,
+)
 from lemmata.tokens import TokenData
-from lemmata.training import BlockTraining, FactoredTraining, SelectionTraining, TiedSpace
-from lemmata.training._dynamics import TrainingState, common_measurements, descend
-from lemmata.training._selection import measure_ties
+from lemmata.training import TrainingState, common_measurements, descend
 
 ROWS: list[descent.Row] = [([0, 1, 2, 1], 0), ([1, 0, 3, 1], 1), ([0, 3, 1], 3), ([2, 3, 3], 2)]
 """Under query 1 tokens 0, 1 and 3 are tied and beat 2; under query 3 token 2 beats 3."""
