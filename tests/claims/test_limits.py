@@ -60,6 +60,14 @@ def test_a_logarithmic_way_to_another_limit_is_not_refuted_by_force() -> None:
     assert judged.status is Status.UNDECIDED
 
 
+def test_a_curve_that_still_moves_refutes_nothing() -> None:
+    """It bends so that a power law overshoots the target; the run just ends too early."""
+    late = T <= 4_000
+    curve = 1 / (1 + (T[late] / 3_000) ** 2)
+    judged = judge(tends_to(curve[None], 0.0), evidence(1, T[late]))
+    assert judged.status is Status.UNDECIDED
+
+
 def test_the_law_that_theory_gives_is_used() -> None:
     law = 1 / np.log(T + 5)
     curve = 2 * law[None]

@@ -20,8 +20,9 @@ AS_GOOD = 3.0
 MODESTY = 0.1
 """No extrapolation is trusted beyond this share of the distance that is left at the end."""
 
-SLOWER, FLAT = 0.75, 0.01
-"""A curve settles if its change per doubling falls by the first, or is this share of its end."""
+SLOWER, FLAT, STILL = 0.75, 0.01, 0.25
+"""A curve settles if its change per doubling falls by the first, or is the second of its end; and
+if the last change is at most the third of what is left."""
 
 POWERS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 LOG_POWERS = (1.0, 2.0, 3.0)
@@ -90,11 +91,12 @@ def fit_trend(
 
 
 def _settles(t: Curve, d: Curve, offset: float) -> bool:
-    """Whether the change over the last doubling is clearly smaller than that before it."""
+    """Whether the change over the last doubling is small, and clearly smaller than before."""
     early, middle, end = np.interp(np.log(t[-1] / np.array([4.0, 2.0, 1.0])), np.log(t), d)
     before, after = abs(middle - early), abs(end - middle)
     flat = before + after <= FLAT * abs(offset)
-    return bool(after < SLOWER * before or (flat and after <= before))
+    slower = after < SLOWER * before or (flat and after <= before)
+    return bool(slower and after <= STILL * abs(end))
 
 
 def _laws(t: Curve) -> Iterator[tuple[str, Curve]]:

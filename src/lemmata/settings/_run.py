@@ -10,7 +10,7 @@ from jaxtyping import Float, Num
 from lemmata._errors import InputError
 from lemmata._html import table
 from lemmata.drawing import plot_column
-from lemmata.settings._evidence import Evidence, Grid
+from lemmata.settings._evidence import Evidence
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Run:
 
     Every recorded column is an attribute: ``run.norm`` has one row an instance and one column a
     record, in the order of ``run.instances``; rows of instances that could not be trained are
-    NaN.
+    NaN. So is what the instances know themselves: ``run.W_mm`` has one matrix an instance.
 
     Attributes:
         setting: the key of the setting.
@@ -55,12 +55,15 @@ class Run:
     predictions: tuple[tuple[Prediction, ...], ...] = ()
     model: Any = field(default=None, repr=False)
 
-    def __getattr__(self, name: str) -> Grid:
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or "evidence" not in self.__dict__:
             raise AttributeError(name)
+        of_instances = name not in self.evidence.columns and hasattr(self.instances[0], name)
+        if of_instances:
+            return tuple(getattr(instance, name) for instance in self.instances)
         return getattr(self.evidence, name)
 
-    def __getitem__(self, name: str) -> Grid:
+    def __getitem__(self, name: str) -> Any:
         return getattr(self, name)
 
     def __dir__(self) -> list[str]:

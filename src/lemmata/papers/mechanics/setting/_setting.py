@@ -1,6 +1,7 @@
 """The setting: how datasets are read, drawn, analysed and trained."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -68,14 +69,18 @@ class MechanicsSetting(AbstractSetting[Dataset]):
         return name_instances(read_token_files(file, embeddings, prefixes=PREFIXES))
 
     def draw(self, count: int, seed: int = 0) -> list[Dataset]:
-        """As the authors draw them: those of Figure 3, without ties, and of Figure 4 in turn."""
+        """As the authors draw them: those of Figure 3, without ties, and of Figure 4 in turn.
+
+        They start at W(0) = 0, as data from a file does.
+        """
         recipes = (ACYCLIC, CYCLIC)
-        return [
+        drawn = [
             recipes[i % 2].draw(
                 f"{recipes[i % 2].kind}-{seed}.{i}", np.random.default_rng([seed, i])
             )
             for i in range(count)
         ]
+        return [replace(dataset, initial_weights=None) for dataset in drawn]
 
     def analyze(self, instance: Dataset) -> MechanicsAnalysis:
         return MechanicsAnalysis(instance)
