@@ -87,13 +87,16 @@ def fit_trend(
     laws = [("as stated", trend[known])] if trend is not None else list(_laws(t))
     offset, error, law = _extrapolate(d, laws, window, late)
     error = max(error + floor, MODESTY * abs(last))
-    return Trend(offset, error, scale, last, law, _settles(t, d, offset))
+    return Trend(offset, error, scale, last, law, _settles(t, d, offset, floor))
 
 
-def _settles(t: Curve, d: Curve, offset: float) -> bool:
-    """Whether the change over the last doubling is small, and clearly smaller than before."""
+def _settles(t: Curve, d: Curve, offset: float, floor: float) -> bool:
+    """Whether the change over the last doubling is small, and clearly smaller than before.
+
+    Changes below the rounding floor are none.
+    """
     early, middle, end = np.interp(np.log(t[-1] / np.array([4.0, 2.0, 1.0])), np.log(t), d)
-    before, after = abs(middle - early), abs(end - middle)
+    before, after = (max(abs(x - y) - floor, 0.0) for x, y in ((middle, early), (end, middle)))
     flat = before + after <= FLAT * abs(offset)
     slower = after < SLOWER * before or (flat and after <= before)
     return bool(slower and after <= STILL * abs(end))

@@ -91,9 +91,7 @@ class Run:
     def _entry(self, i: int) -> dict[str, Any]:
         instance, trained = self.instances[i], self.trained[i]
         columns = {
-            name: (grid[i] if grid.shape[1] > 1 or len(self.steps) == 1 else float(grid[i, 0]))
-            if trained
-            else []
+            name: (float(grid[i, 0]) if name == "rate" else grid[i]) if trained else []
             for name, grid in self.evidence.columns.items()
         }
         predictions = self.predictions[i] if self.predictions else ()
