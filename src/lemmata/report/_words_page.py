@@ -12,12 +12,13 @@ LOOKS = {"bold red": "caution", "yellow": "caution", "dim": "note"}
 """How a style of the terminal looks on a page."""
 
 
-def article(items: Iterable[Text | Table]) -> Markup:
+def article(items: Iterable[str | Text | Table]) -> Markup:
     """Bold lines as headings, other lines as paragraphs, tables as tables."""
     return element("article", *[_table(i) if isinstance(i, Table) else _line(i) for i in items])
 
 
-def _line(text: Text) -> Markup:
+def _line(line: str | Text) -> Markup:
+    text = Text(line) if isinstance(line, str) else line
     if text.style == "bold":
         return element("h2", clean(text.plain))
     return element("p", clean(text.plain), class_=LOOKS.get(str(text.style)))
