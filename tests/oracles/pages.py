@@ -3,8 +3,9 @@
 The first word after the fence says what a block is: ``python`` is run, ``output`` is what the block
 before it prints, ``console`` holds commands after a ``$`` with what they print, ``math`` and
 ``tree`` are for reading. A second word is a file name: the block is written to that file instead.
-In expected output a line ``...`` stands for any lines, and runs of spaces count as one. The files of
-``examples`` beside a page are in the folder where it runs.
+In expected output a line ``...`` stands for any lines, and runs of spaces count as one.
+
+The files of ``examples`` beside a page are in the folder where it runs.
 """
 
 import contextlib
