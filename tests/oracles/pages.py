@@ -4,12 +4,15 @@ The first word after the fence says what a block is: ``python`` is run, ``output
 before it prints, ``console`` holds commands after a ``$`` with what they print, ``math`` and
 ``tree`` are for reading. A second word is a file name: the block is written to that file instead.
 In expected output a line ``...`` stands for any lines, and runs of spaces count as one.
+
+The files of ``examples`` beside a page are in the folder where it runs.
 """
 
 import contextlib
 import io
 import re
 import shlex
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,6 +53,8 @@ def run_page(page: Path) -> None:
     """Run every block in the current folder, and compare what is printed."""
     names: dict[str, Any] = {"__name__": "page"}
     printed: str | None = None
+    for example in (page.parent / "examples").glob("*.*"):
+        shutil.copy(example, Path.cwd())
     for block in blocks(page):
         assert block.kind in KINDS, f"{block.where}: a block of kind '{block.kind}'"
         if block.file:

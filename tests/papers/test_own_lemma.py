@@ -166,7 +166,7 @@ def test_a_paper_without_a_setting_says_so() -> None:
         (
             "import lemmata as lm\n@lm.claim('s', setting='parabola.py', hypotheses=['bent'])\n"
             "def f(run): return 1\n",
-            "unknown hypothesis of the parabola setting 'bent'; (known: curved)",
+            "unknown hypothesis of the parabola setting 'bent' (known: curved)",
         ),
         (
             "import lemmata as lm\n@lm.claim('s', setting='mechnics')\ndef f(run): return 1\n",

@@ -53,6 +53,7 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
     """One attention layer and one linear layer: sentences, of which each prefix is an input."""
 
     key: ClassVar = "convergence"
+    instance_type: ClassVar[type] = Dataset
     hypotheses: ClassVar = HYPOTHESES
     columns: ClassVar = (*ALWAYS, *IN_STAGES, *JOINTLY)
     options: ClassVar = OPTIONS
