@@ -1,5 +1,8 @@
 """Every test runs in the strictest mode there is, and the same way each time."""
 
+import gc
+from collections.abc import Iterator
+
 import jax
 import pytest
 from hypothesis import settings
@@ -11,6 +14,14 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 
 settings.register_profile("lemmata", derandomize=True, deadline=None, database=None)
 settings.load_profile("lemmata")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forget_programs() -> Iterator[None]:
+    """Compiled programs of one file serve no other; kept, they fill the memory."""
+    yield
+    jax.clear_caches()
+    gc.collect()
 
 
 @pytest.fixture(scope="session")
