@@ -11,7 +11,8 @@ class InputError(ValueError):
 def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
     """Say that a name is not known, which is nearest, and which there are."""
     names = [str(other) for other in known]
-    close = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"; did you mean '{close[0]}'?" if close else ""
+    lower = {other.lower(): other for other in names}
+    close = get_close_matches(name.lower(), list(lower), n=1, cutoff=0.5)
+    hint = f"; did you mean '{lower[close[0]]}'?" if close else ""
     shown = ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")
     return f"unknown {what} '{name}'{hint} (known: {shown or 'none'})"

@@ -33,7 +33,7 @@ Home = str | AbstractSetting[Any] | None
 """A setting: a paper's key, a file, a value, or whatever the data belongs to."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Analysis(AbstractAnalysis):
     """What an instance means to a setting, and which theorems speak about it.
 
@@ -79,6 +79,11 @@ class Analysis(AbstractAnalysis):
         if view is None:
             return None
         return replace(view, theorems={theorem.name: theorem.broken for theorem in self.theorems})
+
+    def __repr__(self) -> str:
+        applying = [theorem.name for theorem in self.theorems if theorem.applies]
+        listed = ", ".join(applying) or "no theorem applies"
+        return f"<Analysis of {self.instance.name}: {listed}>"
 
     def _repr_html_(self) -> str:
         blocks = [element("p", str(item)) for item in self.describe() if not _is_table(item)]

@@ -155,6 +155,8 @@ def _tightness(at: Frame, sides: dict[str, Grid], gap: Grid, sign: float) -> Tig
 
 
 def _sharper(tightness: Tightness) -> str:
+    if tightness.attained:
+        return "the bound is attained"
     if tightness.factor is not None:
         return f"the bound could be {tightness.factor:.4g} times as strong"
     return f"the bound could be {tightness.amount:.4g} stronger"

@@ -45,6 +45,10 @@ KIND_MEANING = {
 }
 
 
+ATTAINED = 1.0005
+"""A bound that cannot be sharpened by more than this factor is attained."""
+
+
 @dataclass(frozen=True)
 class Tightness:
     """By how much a bound could be sharpened and still hold on all evidence.
@@ -60,6 +64,11 @@ class Tightness:
     amount: float
     dataset: str
     t: float
+
+    @property
+    def attained(self) -> bool:
+        """Whether it cannot be sharpened at all, up to three digits."""
+        return not self.amount if self.factor is None else self.factor < ATTAINED
 
 
 @dataclass(frozen=True)
@@ -171,6 +180,8 @@ def worth(verdict: Verdict) -> str:
     if verdict.kind is not None:
         return verdict.kind.value
     if verdict.tightness is not None:
+        if verdict.tightness.attained:
+            return "attained"
         if verdict.tightness.factor is not None:
             return f"{verdict.tightness.factor:.4g} times looser than needed"
         return f"looser by {verdict.tightness.amount:.3g} than needed"

@@ -64,8 +64,10 @@ def check(request: CheckRequest, flags: Flags) -> None:
         print_json({"seed": request.seed, "verdicts": [verdict_as_json(v) for v in shown]})
     elif request.latex:
         print(latex_table(shown))
-    else:
+    elif shown:
         answers().print(terminal_table(shown))
+    else:
+        messages().print(f"no verdict of {len(verdicts)} is '{request.status}'")
     exit_strictly(verdicts, request.strict)
 
 

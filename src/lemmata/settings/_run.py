@@ -125,9 +125,9 @@ class Run:
         return table(["instance", *columns], rows, caption)
 
     def __repr__(self) -> str:
-        last = int(self.steps[-1]) if len(self.steps) else 0
+        last, count = int(self.steps[-1]) if len(self.steps) else 0, len(self.instances)
         return (
-            f"<Run of {len(self.instances)} instances ({self.setting}) to step {last}: "
+            f"<Run of {count} instance{'s' * (count != 1)} ({self.setting}) to step {last}: "
             f"{', '.join(self.names)}>"
         )
 
