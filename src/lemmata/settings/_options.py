@@ -58,9 +58,8 @@ def check_options(setting: str, options: Sequence[Option], given: Mapping[str, A
     known = {option.name: option for option in options}
     for name in given:
         if name not in known:
-            shown = [f"{option.name} ({option.flag})" for option in options]
-            text = unknown_name(f"option of the {setting} setting", name, known)
-            raise InputError(f"{text.split('; ')[0]}; it takes {', '.join(shown)}")
+            shown = ", ".join(f"{option.name} ({option.flag})" for option in options)
+            raise InputError(f"unknown option of the {setting} setting '{name}'; it takes {shown}")
     _check_choices(known, given)
     algorithm = given.get("algorithm")
     usual = known["algorithm"].choices[0] if "algorithm" in known else ""

@@ -102,7 +102,7 @@ def test_log_frequencies_that_cannot_be(tmp_path: Path, more: dict, message: str
             lambda: Dataset.from_samples("x", ["a"], ["b"], log_frequencies=[0, 0]),
             "2 log frequencies for 1 distinct",
         ),
-        (lambda: TwoStage(rule="adam"), r"unknown rule 'adam'; \(known: ngd, gd\)"),
+        (lambda: TwoStage(rule="adam"), r"unknown rule 'adam' \(known: ngd, gd\)"),
         (lambda: TwoStage(rate="papre"), r"did you mean 'paper'\?"),
         (lambda: TwoStage(stage1_rate="x"), "known: a number, paper, largest"),
         (lambda: TwoStage(record="evry"), "known: every, log"),

@@ -7,9 +7,8 @@ import pytest
 from oracles.deadline import within
 from scipy.sparse import csr_array
 
-from lemmata.papers.mechanics.setting import Dataset
+from lemmata.papers.mechanics.setting import Dataset, _minimise
 from lemmata.tokens import TokenData
-from lemmata.training import _minimise
 
 
 def tied_corpus(tokens: int, samples: int, seed: int) -> TokenData:
