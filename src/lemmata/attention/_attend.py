@@ -5,6 +5,7 @@ import numpy as np
 from jax import lax
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Bool, Float
+from scipy.special import softmax
 
 from lemmata.attention._inputs import Inputs
 
@@ -42,7 +43,7 @@ def attention(
     tokens: list[int], weights: Float[np.ndarray, "tokens queries"]
 ) -> Float[np.ndarray, "positions"]:
     """The attention weights of one input, position by position (Eq. 9 of the convergence paper)."""
-    return _softmax(weights[tokens, tokens[-1]])
+    return softmax(weights[tokens, tokens[-1]])
 
 
 def predict(
@@ -51,9 +52,4 @@ def predict(
     weights: Float[np.ndarray, "tokens queries"],
 ) -> Float[np.ndarray, "vocabulary"]:
     """The distribution over next tokens: softmax of the attended values."""
-    return _softmax(attention(tokens, weights) @ values[tokens])
-
-
-def _softmax(logits: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:
-    powers = np.exp(logits - logits.max())
-    return powers / powers.sum()
+    return softmax(attention(tokens, weights) @ values[tokens])
