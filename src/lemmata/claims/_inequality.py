@@ -109,9 +109,7 @@ def _upheld(
 ) -> Judgement:
     """It is true everywhere: is it informative, and how tight?"""
     right = sides["right"]
-    speaks = ~np.isnan(sides["left"]) & ~np.isnan(right)
-    if comparison.from_step is not None:
-        speaks &= _speaks(comparison, at, sides["left"], right)
+    speaks = _speaks(comparison, at, sides["left"], right)
     baseline = sides.get("baseline", np.full(right.shape, -sign * np.inf))
     beyond = speaks & ((sign * right > sign * baseline) | ("baseline" not in sides))
     row, column = lowest(gap)

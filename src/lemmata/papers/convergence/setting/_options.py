@@ -14,17 +14,13 @@ from lemmata.papers.convergence.setting._two_stage import (
     NamedRate,
     TwoStage,
 )
-from lemmata.settings import Option, number_or
+from lemmata.settings import Option, number_or, step_numbers
 from lemmata.training import log_spaced, record_steps
 
 IN_STAGES = ("ngd", "gd")
 """Algorithms that train one layer after the other."""
 
 A_RATE = "a number, 'paper' or 'largest' (||W*||/e)"
-
-
-def _steps(text: str) -> tuple[int, ...]:
-    return tuple(int(word) for word in text.split(","))
 
 
 OPTIONS = (
@@ -69,7 +65,7 @@ OPTIONS = (
         "record",
         "--record",
         "the steps to record; usually about sixty log-spaced ones",
-        _steps,
+        step_numbers,
         "step numbers like 1,100,900",
     ),
     Option(

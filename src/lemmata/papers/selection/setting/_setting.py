@@ -35,14 +35,11 @@ from lemmata.settings import (
     Run,
     Track,
     silent,
+    step_numbers,
 )
 from lemmata.training import Store
 
 ON_SAMPLES = ("sgd", "adam")
-
-
-def _step_numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(word) for word in text.split(","))
 
 
 class SelectionSetting(AbstractSetting[Plan]):
@@ -94,7 +91,7 @@ class SelectionSetting(AbstractSetting[Plan]):
             "record",
             "--record",
             "which steps to record; usually spread evenly over their logarithm",
-            parse=_step_numbers,
+            parse=step_numbers,
             expects="step numbers like 1,100,900",
         ),
         Option(
