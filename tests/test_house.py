@@ -41,11 +41,18 @@ def modules() -> list[Path]:
     return sorted(ROOT.rglob("*.py"))
 
 
-def imports(tree: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Every imported module of this package, with the names taken from it."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            yield node.module, tuple(alias.name for alias in node.names)
+def package_of(path: Path) -> list[str]:
+    return ["lemmata", *path.relative_to(ROOT).parts[:-1]]
+
+
+def imports(path: Path, tree: ast.AST | None = None) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Every module that a file imports, by its whole name, with the names taken from it."""
+    for node in ast.walk(tree or ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            package = package_of(path)
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            yield module, tuple(alias.name for alias in node.names)
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, ()
@@ -61,7 +68,7 @@ def test_a_module_imports_only_from_rooms_before_its_own(path: Path) -> None:
     own = room_of(path)
     if own is None:
         return
-    for module, _ in imports(ast.parse(path.read_text())):
+    for module, _ in imports(path):
         parts = module.split(".")
         if parts[0] == "lemmata" and len(parts) > 1 and parts[1] in ROOMS:
             assert ROOMS.index(parts[1]) <= ROOMS.index(own), f"{own} imports {module}"
@@ -70,8 +77,8 @@ def test_a_module_imports_only_from_rooms_before_its_own(path: Path) -> None:
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_only_public_names_cross_rooms(path: Path) -> None:
     """A private module (``_x``) is imported by its own folder alone."""
-    package = ["lemmata", *path.relative_to(ROOT).parts[:-1]]
-    for module, names in imports(ast.parse(path.read_text())):
+    package = package_of(path)
+    for module, names in imports(path):
         parts = module.split(".")
         if parts[0] != "lemmata":
             continue
@@ -83,13 +90,30 @@ def test_only_public_names_cross_rooms(path: Path) -> None:
                 assert parts == package, f"imports {name} from {module}"
 
 
+def home_of(package: list[str]) -> list[str]:
+    """The room that a module stands in; in ``papers``, the paper."""
+    return package[:3] if package[1:2] == ["papers"] else package[:2]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_are_relative_at_home_and_absolute_abroad(path: Path) -> None:
+    """So that one sees at a glance what a module takes from elsewhere."""
+    home = home_of(package_of(path))
+    if len(home) < 2:
+        return
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom) and (node.level or node.module.startswith("lemmata")):
+            ((module, _),) = imports(path, node)
+            assert (node.level > 0) == (module.split(".")[: len(home)] == home), module
+
+
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_stand_at_the_top(path: Path) -> None:
     tree = ast.parse(path.read_text())
     for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
-        for module, _ in imports(function):
+        for module, _ in imports(path, function):
             top = module.split(".")[0]
             assert top in INSIDE_FUNCTIONS, f"{function.name} imports {module}"
             if top == "lemmata":
@@ -110,7 +134,7 @@ def test_rooms_of_a_paper_use_only_those_before_them(paper: str) -> None:
         own = path.relative_to(folder).parts[0].removesuffix(".py")
         if own == "__init__":
             continue
-        for module, names in imports(ast.parse(path.read_text())):
+        for module, names in imports(path):
             parts = module.split(".")
             if parts[:3] == ["lemmata", "papers", paper]:
                 here = PAPER_ROOMS.index(own)
@@ -124,7 +148,7 @@ def test_rooms_of_a_paper_use_only_those_before_them(paper: str) -> None:
 @pytest.mark.parametrize("room", [room for room in ROOMS if room not in ("papers", "cli")])
 def test_only_papers_know_a_paper(room: str) -> None:
     for path in (ROOT / room).rglob("*.py"):
-        for module, _ in imports(ast.parse(path.read_text())):
+        for module, _ in imports(path):
             assert not any(module.startswith(f"lemmata.papers.{paper}") for paper in PAPERS)
 
 

@@ -4,7 +4,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from lemmata._errors import InputError
+from ._errors import InputError
 
 
 def make_folder(folder: Path) -> Path:

@@ -9,8 +9,6 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from lemmata._errors import InputError, unknown_name
-from lemmata._html import Markup, element, join
 from lemmata.claims import Bench, Claim, Scale, Verdict, Verdicts, declared_by
 from lemmata.claims import check as check_claim
 from lemmata.papers import (
@@ -26,6 +24,9 @@ from lemmata.papers import (
 )
 from lemmata.settings import AbstractAnalysis, AbstractSetting, OrdersView, Run, Track, silent
 from lemmata.training import Store
+
+from ._errors import InputError, unknown_name
+from ._html import Markup, element, join
 
 DEFAULT_SETTING = "mechanics"
 

@@ -7,7 +7,7 @@ from jax.scipy.special import logsumexp
 from jaxtyping import Array, Bool, Float
 from scipy.special import softmax
 
-from lemmata.attention._inputs import Inputs
+from ._inputs import Inputs
 
 
 def slot_logits(inputs: Inputs, weights: Float[Array, "cells"]) -> Float[Array, "inputs slots"]:

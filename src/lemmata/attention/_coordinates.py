@@ -8,7 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from lemmata.attention._scaled import LogScaled
+from ._scaled import LogScaled
 
 
 class CellCoordinates(eqx.Module):

@@ -17,9 +17,9 @@ from jax import lax, nn
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Bool, Float, Int
 
-from lemmata.attention._attend import log_mass
-from lemmata.attention._inputs import Inputs
-from lemmata.attention._scaled import LogScaled, log_softplus, scale_out
+from ._attend import log_mass
+from ._inputs import Inputs
+from ._scaled import LogScaled, log_softplus, scale_out
 
 
 class Evaluation(eqx.Module):

@@ -17,8 +17,8 @@ from jax import nn
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Bool, Float
 
-from lemmata.attention._attend import log_mass, slot_logits
-from lemmata.attention._gradients import (
+from ._attend import log_mass, slot_logits
+from ._gradients import (
     Evaluation,
     attention_gradient,
     collect,
@@ -26,8 +26,8 @@ from lemmata.attention._gradients import (
     pair_gradient,
     squared_gradient,
 )
-from lemmata.attention._inputs import Inputs
-from lemmata.attention._scaled import LogScaled, log_softplus
+from ._inputs import Inputs
+from ._scaled import LogScaled, log_softplus
 
 Batch = Float[Array, "inputs"]
 

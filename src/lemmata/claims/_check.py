@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from lemmata._errors import InputError
-from lemmata.claims._claim import Claim
-from lemmata.claims._comparisons import Comparison
-from lemmata.claims._experiment import Bench
-from lemmata.claims._judge import judge
-from lemmata.claims._verdict import Judgement, Status, Support, Verdict, combine
 from lemmata.settings import Evidence
+
+from ._claim import Claim
+from ._comparisons import Comparison
+from ._experiment import Bench
+from ._judge import judge
+from ._verdict import Judgement, Status, Support, Verdict, combine
 
 
 def check(claim: Claim, bench: Bench) -> Verdict:

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, TypeVar
 
-from lemmata.claims._comparisons import Comparison
-from lemmata.claims._experiment import Bench, Experiment
-from lemmata.claims._verdict import Kind
 from lemmata.settings import AbstractSetting, Hypothesis
+
+from ._comparisons import Comparison
+from ._experiment import Bench, Experiment
+from ._verdict import Kind
 
 Comparisons = Comparison | Sequence[Comparison]
 

@@ -8,8 +8,9 @@ import numpy as np
 from jaxtyping import Float, Num
 
 from lemmata._errors import InputError
-from lemmata.claims._comparisons import Comparison
 from lemmata.settings import Evidence
+
+from ._comparisons import Comparison
 
 Grid = Float[np.ndarray, "cases places"]
 

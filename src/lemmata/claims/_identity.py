@@ -4,20 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims._comparisons import Identity
-from lemmata.claims._frame import frame
-from lemmata.claims._places import (
-    allowance,
-    chance,
-    difference_of,
-    fails_on,
-    lowest,
-    nothing,
-    place_of,
-    says,
-)
-from lemmata.claims._verdict import Judgement, Status
 from lemmata.settings import Evidence
+
+from ._comparisons import Identity
+from ._frame import frame
+from ._places import allowance, chance, difference_of, fails_on, lowest, nothing, place_of, says
+from ._verdict import Judgement, Status
 
 
 def judge_identity(comparison: Identity, evidence: Evidence[Any]) -> Judgement:

@@ -5,20 +5,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
-from lemmata.claims._comparisons import Inequality
-from lemmata.claims._frame import Frame, Grid, frame
-from lemmata.claims._places import (
-    allowance,
-    chance,
-    difference_of,
-    fails_on,
-    lowest,
-    nothing,
-    place_of,
-    says,
-)
-from lemmata.claims._verdict import Judgement, Status, Tightness
 from lemmata.settings import Evidence
+
+from ._comparisons import Inequality
+from ._frame import Frame, Grid, frame
+from ._places import allowance, chance, difference_of, fails_on, lowest, nothing, place_of, says
+from ._verdict import Judgement, Status, Tightness
 
 Mask = Bool[np.ndarray, "cases places"]
 

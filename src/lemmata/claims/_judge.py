@@ -7,22 +7,15 @@ nothing.
 
 from typing import Any
 
-from lemmata.claims._comparisons import (
-    Comparison,
-    Fact,
-    Identity,
-    Inequality,
-    Limit,
-    Share,
-    Silence,
-)
-from lemmata.claims._identity import judge_identity
-from lemmata.claims._inequality import judge_inequality
-from lemmata.claims._limit import judge_limit
-from lemmata.claims._places import says
-from lemmata.claims._share import judge_share
-from lemmata.claims._verdict import Judgement, Status
 from lemmata.settings import Evidence
+
+from ._comparisons import Comparison, Fact, Identity, Inequality, Limit, Share, Silence
+from ._identity import judge_identity
+from ._inequality import judge_inequality
+from ._limit import judge_limit
+from ._places import says
+from ._share import judge_share
+from ._verdict import Judgement, Status
 
 
 def judge(comparison: Comparison, evidence: Evidence[Any]) -> Judgement:

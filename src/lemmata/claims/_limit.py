@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims._comparisons import Limit
-from lemmata.claims._frame import Frame, frame
-from lemmata.claims._places import nothing, says
-from lemmata.claims._trends import Trend, fit_trend
-from lemmata.claims._verdict import Judgement, Status
 from lemmata.settings import Evidence
+
+from ._comparisons import Limit
+from ._frame import Frame, frame
+from ._places import nothing, says
+from ._trends import Trend, fit_trend
+from ._verdict import Judgement, Status
 
 COARSE = 0.1
 """A limit that is known no better than to this share of the way to it is not known."""

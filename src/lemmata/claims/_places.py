@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims._comparisons import Comparison
-from lemmata.claims._frame import Frame, Grid
-from lemmata.claims._verdict import Judgement, Status
+from ._comparisons import Comparison
+from ._frame import Frame, Grid
+from ._verdict import Judgement, Status
 
 DEVIATIONS = 4.0
 """A value within so many standard errors of the bound decides nothing."""

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
-from lemmata.claims._comparisons import Share
-from lemmata.claims._frame import Grid, frame
-from lemmata.claims._places import lowest, nothing, says
-from lemmata.claims._verdict import Judgement, Status
 from lemmata.settings import Evidence
+
+from ._comparisons import Share
+from ._frame import Grid, frame
+from ._places import lowest, nothing, says
+from ._verdict import Judgement, Status
 
 DOUBT = 1e-3
 """The chance that a confidence interval misses the truth."""

@@ -6,9 +6,10 @@ from pathlib import Path
 from lemmata._errors import InputError
 from lemmata._files import make_folder, write_whole
 from lemmata._verbs import analyze as analyze_data
-from lemmata.cli._terminal import answers, messages, print_json
 from lemmata.papers import find_setting
 from lemmata.report import plain, write_analysis
+
+from ._terminal import answers, messages, print_json
 
 FORMATS = ("svg", "pdf", "png")
 

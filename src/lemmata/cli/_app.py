@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from lemmata._errors import InputError
-from lemmata.cli._terminal import errors_for_people
+
+from ._terminal import errors_for_people
 
 app = typer.Typer(
     name="lemmata",

@@ -10,11 +10,12 @@ from lemmata import _verbs
 from lemmata._errors import InputError, unknown_name
 from lemmata._files import make_folder, write_whole
 from lemmata.claims import Claim, Status, Verdict, Verdicts
-from lemmata.cli._options import Flags, read_options
-from lemmata.cli._progress import progress
-from lemmata.cli._terminal import answers, messages, print_json
 from lemmata.report import as_json as verdict_as_json
 from lemmata.report import latex_table, plain, terminal_table
+
+from ._options import Flags, read_options
+from ._progress import progress
+from ._terminal import answers, messages, print_json
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from lemmata._errors import InputError, unknown_name
-from lemmata.cli._terminal import print_json
+
+from ._terminal import print_json
 
 CATALOGUE = Path(__file__).parents[1] / "papers" / "catalogue.json"
 """Read by its place, because asking the package for it would load all papers."""

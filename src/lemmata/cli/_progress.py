@@ -13,7 +13,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from lemmata.cli._terminal import messages
+from ._terminal import messages
 
 SILENCE = 2.0
 """Seconds after which a log hears of progress."""

@@ -7,19 +7,13 @@ from lemmata._errors import InputError, unknown_name
 from lemmata._files import make_folder
 from lemmata.claims import Bench, Claim, Scale, Verdicts
 from lemmata.claims import check as check_claim
-from lemmata.cli._check import exit_strictly
-from lemmata.cli._progress import progress
-from lemmata.cli._terminal import answers, messages, print_json
 from lemmata.papers import Figure, papers
-from lemmata.report import (
-    FigureEntry,
-    as_json,
-    plain,
-    save_drawing,
-    terminal_table,
-    write_report,
-)
+from lemmata.report import FigureEntry, as_json, plain, save_drawing, terminal_table, write_report
 from lemmata.training import Store
+
+from ._check import exit_strictly
+from ._progress import progress
+from ._terminal import answers, messages, print_json
 
 
 def reproduce(

@@ -10,13 +10,14 @@ from rich.table import Table
 
 from lemmata._errors import InputError
 from lemmata._files import make_folder, write_whole
-from lemmata.cli._options import Flags, read_options
-from lemmata.cli._progress import progress
-from lemmata.cli._terminal import answers, messages, print_json
 from lemmata.papers import find_setting
 from lemmata.report import plain
 from lemmata.settings import AbstractSetting, Run
 from lemmata.training import Store
+
+from ._options import Flags, read_options
+from ._progress import progress
+from ._terminal import answers, messages, print_json
 
 MOST_PROBLEMS = 12
 

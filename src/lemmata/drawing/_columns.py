@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Float, Num
 
 from lemmata._errors import InputError, unknown_name
-from lemmata.drawing._style import COLUMN_WIDTH, PALETTE, style
+
+from ._style import COLUMN_WIDTH, PALETTE, style
 
 BANDS = ("quantiles", "ci95", "none")
 

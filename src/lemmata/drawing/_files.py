@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from typing import Any
 
-from lemmata.drawing._style import style
+from ._style import style
 
 METADATA: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None, "Creator": "Lemmata"},

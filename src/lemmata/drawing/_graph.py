@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lemmata.drawing._layout import Box, GraphLayout, Point
-from lemmata.drawing._letters import legible
-from lemmata.drawing._style import PALETTE, SMALL
 from lemmata.tokens import PriorityGraph
+
+from ._layout import Box, GraphLayout, Point
+from ._letters import legible
+from ._style import PALETTE, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lemmata.drawing._letters import legible, text_width
-from lemmata.drawing._style import SMALL, TEXT_WIDTH
 from lemmata.tokens import PriorityGraph
+
+from ._letters import legible, text_width
+from ._style import SMALL, TEXT_WIDTH
 
 Edge = tuple[int, int]
 Point = tuple[float, float]

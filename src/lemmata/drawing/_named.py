@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, overload
 
 from lemmata._errors import InputError, unknown_name
 from lemmata._files import write_whole
-from lemmata.drawing._files import METADATA, picture_bytes
-from lemmata.drawing._graph import draw_graph_layout
-from lemmata.drawing._layout import lay_out_graph
-from lemmata.drawing._numbers import percent
-from lemmata.drawing._style import PALETTE, style
 from lemmata.tokens import PriorityGraph, Token
+
+from ._files import METADATA, picture_bytes
+from ._graph import draw_graph_layout
+from ._layout import lay_out_graph
+from ._numbers import percent
+from ._style import PALETTE, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Num
 
-from lemmata.drawing._style import PALETTE, SMALL
+from ._style import PALETTE, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

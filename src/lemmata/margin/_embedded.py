@@ -9,11 +9,12 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.optimize import nnls
 
-from lemmata.margin._certificate import distance_bound
-from lemmata.margin._exact import Edge
-from lemmata.margin._program import MaxMargin, Status
-from lemmata.margin._subspace import remove, span_basis
 from lemmata.tokens import PriorityGraph
+
+from ._certificate import distance_bound
+from ._exact import Edge
+from ._program import MaxMargin, Status
+from ._subspace import remove, span_basis
 
 Pair = tuple[int, Edge]
 """A query with a (winner, loser) edge of its graph."""

@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components, maximum_flow
 
-from lemmata.margin._exact import Edge, Potentials
+from ._exact import Edge, Potentials
 
 LARGEST_FLOW = 2**29
 """The flow solver counts in 32 bits; a graph that needs more is left to rational arithmetic."""

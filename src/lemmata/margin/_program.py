@@ -11,10 +11,11 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.margin._certificate import check_infeasibility, check_optimality
-from lemmata.margin._exact import Edge, Potentials, separate
-from lemmata.margin._many import WeightedGraph, separate_all
 from lemmata.tokens import PriorityGraph
+
+from ._certificate import check_infeasibility, check_optimality
+from ._exact import Edge, Potentials, separate
+from ._many import WeightedGraph, separate_all
 
 MANY_EDGES = 2_000
 """From here on the vectorised solver is the faster one."""

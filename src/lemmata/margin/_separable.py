@@ -15,8 +15,8 @@ from jaxtyping import Bool, Float
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack
 
-from lemmata.margin._embedded import Pair, max_margin_of_pairs, pair_rows
-from lemmata.margin._program import MaxMargin
+from ._embedded import Pair, max_margin_of_pairs, pair_rows
+from ._program import MaxMargin
 
 
 @dataclass(frozen=True)

@@ -6,23 +6,23 @@
 import sys as _sys
 from types import ModuleType as _ModuleType
 
-from lemmata.papers._applies import Theorem as Theorem
-from lemmata.papers._applies import theorems_about as theorems_about
-from lemmata.papers._catalogue import catalogue_of as catalogue_of
-from lemmata.papers._lemma import claim as claim
-from lemmata.papers._lemma import evidence_of as evidence_of
-from lemmata.papers._lemma import experiment as experiment
-from lemmata.papers._paper import Contents as Contents
-from lemmata.papers._paper import Figure as Figure
-from lemmata.papers._paper import Listed as Listed
-from lemmata.papers._paper import Named as Named
-from lemmata.papers._paper import Paper as Paper
-from lemmata.papers._paper import papers as papers
-from lemmata.papers._paper import settings as settings
-from lemmata.papers._source import claims_in as claims_in
-from lemmata.papers._source import find_setting as find_setting
-from lemmata.papers._source import is_file as is_file
-from lemmata.papers._source import load as load
+from ._applies import Theorem as Theorem
+from ._applies import theorems_about as theorems_about
+from ._catalogue import catalogue_of as catalogue_of
+from ._lemma import claim as claim
+from ._lemma import evidence_of as evidence_of
+from ._lemma import experiment as experiment
+from ._paper import Contents as Contents
+from ._paper import Figure as Figure
+from ._paper import Listed as Listed
+from ._paper import Named as Named
+from ._paper import Paper as Paper
+from ._paper import papers as papers
+from ._paper import settings as settings
+from ._source import claims_in as claims_in
+from ._source import find_setting as find_setting
+from ._source import is_file as is_file
+from ._source import load as load
 
 
 class _Registry(_ModuleType):

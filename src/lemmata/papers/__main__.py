@@ -1,5 +1,5 @@
 """Write the catalogue anew."""
 
-from lemmata.papers._catalogue import write_catalogue
+from ._catalogue import write_catalogue
 
 write_catalogue()

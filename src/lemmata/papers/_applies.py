@@ -4,8 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from lemmata.papers._paper import Paper
 from lemmata.settings import Hypothesis
+
+from ._paper import Paper
 
 MAIN = re.compile(r"(theorem|proposition|corollary)-[^/]+")
 """Claims worth listing: the printed version of a main result."""

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lemmata._files import write_whole
-from lemmata.papers._paper import Paper, papers
+
+from ._paper import Paper, papers
 
 PLACE = Path(__file__).parent / "catalogue.json"
 

@@ -20,9 +20,10 @@ from lemmata.claims import (
     Own,
     Scale,
 )
-from lemmata.papers._source import find_setting
 from lemmata.settings import AbstractSetting, Case, Evidence, Run
 from lemmata.training import AbstractDynamics, log_spaced, run
+
+from ._source import find_setting
 
 COUNT = 20
 """Random instances on which a lemma is checked by default."""

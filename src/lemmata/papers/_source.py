@@ -8,8 +8,9 @@ from typing import Any
 
 from lemmata._errors import InputError, unknown_name
 from lemmata.claims import Claim, claims_of
-from lemmata.papers._paper import Named, Paper, papers, settings
 from lemmata.settings import AbstractSetting
+
+from ._paper import Named, Paper, papers, settings
 
 
 def is_file(name: str) -> bool:

@@ -11,11 +11,13 @@ from pathlib import Path
 from lemmata._files import write_whole
 from lemmata._html import Markup, element
 from lemmata.drawing import percent
-from lemmata.report._limits import limits, statements
-from lemmata.report._order import Order
-from lemmata.report._orders_page import order_section, orders_table
-from lemmata.report._page import document
-from lemmata.report._pieces import (
+from lemmata.settings import AbstractAnalysis, OrdersView
+
+from ._limits import limits, statements
+from ._order import Order
+from ._orders_page import order_section, orders_table
+from ._page import document
+from ._pieces import (
     MOST_ROWS,
     chip,
     chips,
@@ -27,8 +29,7 @@ from lemmata.report._pieces import (
     separated,
     table,
 )
-from lemmata.report._words_page import article
-from lemmata.settings import AbstractAnalysis, OrdersView
+from ._words_page import article
 
 MOST_INSTANCES = 10
 

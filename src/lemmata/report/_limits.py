@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from lemmata._html import Markup, element, join
 from lemmata.drawing import number
 from lemmata.margin import MaxMargin, Pair, Status
-from lemmata.report._pieces import MOST_ROWS, chip, clean, count, facts, folded, table
 from lemmata.settings import Hypothesis, LimitView, OrdersView, certificate_of
 from lemmata.tokens import Problem, Token
+
+from ._pieces import MOST_ROWS, chip, clean, count, facts, folded, table
 
 MOST_PROBLEMS = 50
 LONGEST_FRACTION = 10**30

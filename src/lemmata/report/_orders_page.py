@@ -5,21 +5,11 @@ from urllib.parse import quote
 
 from lemmata._html import Markup, element, join
 from lemmata.drawing import percent
-from lemmata.report._order import Order
-from lemmata.report._page import inline_svg
-from lemmata.report._pieces import (
-    MOST_ROWS,
-    chip,
-    chips,
-    clean,
-    count,
-    folded,
-    more,
-    more_line,
-    separated,
-    table,
-)
 from lemmata.tokens import Token
+
+from ._order import Order
+from ._page import inline_svg
+from ._pieces import MOST_ROWS, chip, chips, clean, count, folded, more, more_line, separated, table
 
 MOST_IN_A_CELL = 8
 MOST_IN_A_LAYER = 60

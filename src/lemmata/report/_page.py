@@ -9,7 +9,8 @@ from lemmata import __version__
 from lemmata._html import Markup, element, join
 from lemmata.claims import KIND_MEANING, MEANING, Judgement, Status, Verdict, tally
 from lemmata.drawing import Drawing, number
-from lemmata.report._values import line, show
+
+from ._values import line, show
 
 Section = tuple[str, str, Drawing, Mapping[str, str], str]
 """A figure's name, title, drawing, files, and its SVG."""

@@ -8,8 +8,9 @@ from typing import Any
 from lemmata._files import write_whole
 from lemmata.claims import Verdict
 from lemmata.drawing import Drawing
-from lemmata.report._page import page
-from lemmata.report._plain import as_json, plain
+
+from ._page import page
+from ._plain import as_json, plain
 
 FigureEntry = tuple[str, str, Drawing, Mapping[str, str]]
 """A figure's name and title, its drawing, and the files that ``save_drawing`` wrote."""

@@ -4,7 +4,8 @@ from typing import Any
 
 from lemmata._html import Markup, element, join
 from lemmata.drawing import number
-from lemmata.report._plain import plain
+
+from ._plain import plain
 
 
 def show(value: Any) -> Markup:

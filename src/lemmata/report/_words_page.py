@@ -6,7 +6,8 @@ from rich.table import Table
 from rich.text import Text
 
 from lemmata._html import Markup, element
-from lemmata.report._pieces import clean, table
+
+from ._pieces import clean, table
 
 LOOKS = {"bold red": "caution", "yellow": "caution", "dim": "note"}
 """How a style of the terminal looks on a page."""

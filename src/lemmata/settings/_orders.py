@@ -7,8 +7,9 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.margin import MaxMargin, Pair
-from lemmata.settings._hypothesis import Hypothesis
 from lemmata.tokens import PriorityGraph, Problem, Sample, Token
+
+from ._hypothesis import Hypothesis
 
 CONTRADICTION = (
     "The embeddings contradict these orders, so attention cannot follow all of them: a winner "

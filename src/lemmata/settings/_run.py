@@ -10,7 +10,8 @@ from jaxtyping import Float, Num
 from lemmata._errors import InputError
 from lemmata._html import table
 from lemmata.drawing import plot_column
-from lemmata.settings._evidence import Evidence
+
+from ._evidence import Evidence
 
 
 @dataclass(frozen=True)

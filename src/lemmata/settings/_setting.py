@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from lemmata._errors import InputError, unknown_name
-from lemmata.settings._hypothesis import Hypothesis
-from lemmata.settings._options import Option, check_options
-from lemmata.settings._orders import OrdersView
-from lemmata.settings._run import Run
 from lemmata.training import Store
+
+from ._hypothesis import Hypothesis
+from ._options import Option, check_options
+from ._orders import OrdersView
+from ._run import Run
 
 InstanceT = TypeVar("InstanceT")
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from lemmata.tokens._data import TokenData
-from lemmata.tokens._problems import Problem
+from ._data import TokenData
+from ._problems import Problem
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lemmata.tokens._data import Sample, TokenData
-from lemmata.tokens._priority import PriorityGraph
+from ._data import Sample, TokenData
+from ._priority import PriorityGraph
 
 
 def label_positions(sample: Sample) -> list[int]:

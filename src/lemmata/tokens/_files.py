@@ -4,8 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from lemmata._errors import InputError
-from lemmata.tokens._embeddings import read_embeddings
-from lemmata.tokens._readers import Instance, read_instances
+
+from ._embeddings import read_embeddings
+from ._readers import Instance, read_instances
 
 
 def read_token_files(

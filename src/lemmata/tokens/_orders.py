@@ -5,10 +5,10 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
 
-from lemmata.tokens._collocation import Collocation
-from lemmata.tokens._data import Sample, TokenData
-from lemmata.tokens._priority import PriorityGraph, priority_graphs
-from lemmata.tokens._problems import Problem
+from ._collocation import Collocation
+from ._data import Sample, TokenData
+from ._priority import PriorityGraph, priority_graphs
+from ._problems import Problem
 
 
 class Role(StrEnum):

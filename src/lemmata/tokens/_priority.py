@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from lemmata.tokens._data import TokenData
+from ._data import TokenData
 
 Edge = tuple[int, int]
 

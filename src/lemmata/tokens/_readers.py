@@ -16,8 +16,9 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError, unknown_name
-from lemmata.tokens._data import Token, TokenData
-from lemmata.tokens._embeddings import as_matrix
+
+from ._data import Token, TokenData
+from ._embeddings import as_matrix
 
 LONGEST_LINE = 1_000_000
 LONGEST_SEQUENCE = 2_000

@@ -12,10 +12,7 @@ import jax.numpy as jnp
 from jax import nn
 from jaxtyping import Array, Float
 
-from lemmata.attention import (
-    LogScaled,
-    cosine_gap,
-)
+from lemmata.attention import LogScaled, cosine_gap
 
 Rule = Literal["ngd", "gd"]
 """Normalized gradient descent moves by exactly the step size; plain descent by the gradient."""

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from lemmata.training._dynamics import AbstractDynamics, Measurements
+from ._dynamics import AbstractDynamics, Measurements
 
 StateT = TypeVar("StateT")
 

@@ -11,8 +11,8 @@ import jax
 import numpy as np
 from jaxtyping import Float, Int
 
-from lemmata.training._dynamics import AbstractDynamics
-from lemmata.training._store import Store, fingerprint
+from ._dynamics import AbstractDynamics
+from ._store import Store, fingerprint
 
 POINTS_PER_CHUNK = 64
 """Recorded points per compiled call; a run can be stopped and resumed between calls."""

@@ -26,7 +26,9 @@ from lemmata.papers.selection.setting import (
     _isometry,
     population,
 )
-from lemmata.papers.selection.setting import _measure as measuring
+from lemmata.papers.selection.setting import (
+    _measure as measuring,
+)
 from lemmata.papers.selection.setting._analysis import ASSUMPTIONS, THEOREMS
 from lemmata.papers.selection.setting._forecast import loss_elsewhere, two_scalars
 from lemmata.papers.selection.setting._measure import (

@@ -26,7 +26,9 @@ from lemmata.papers.selection.setting import (
     near_orthogonal,
     run_all,
 )
-from lemmata.papers.selection.setting import _online as online
+from lemmata.papers.selection.setting import (
+    _online as online,
+)
 from lemmata.papers.selection.setting._encodings import draw_signs
 from lemmata.training import (
     Recording,

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lemmata.papers.context.setting import Plan, Task, Weights, from_heads
+from .setting import Plan, Task, Weights, from_heads
 
 
 def at_zero(plan: Plan, w: float) -> Weights:

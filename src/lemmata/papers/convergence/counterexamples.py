@@ -8,8 +8,9 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.attention import Inputs, attention_gradient, pack, value_margins
-from lemmata.papers.convergence.setting import Dataset
 from lemmata.tokens import TokenData
+
+from .setting import Dataset
 
 
 def shared_next_token() -> Dataset:

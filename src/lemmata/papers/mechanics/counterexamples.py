@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.optimize import minimize
 
-from lemmata.papers.mechanics.setting import Dataset
+from .setting import Dataset
 
 Direction = Float[np.ndarray, "tokens"]
 

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Int
 
-from lemmata.papers.selection.setting import Plan, Task, walsh
+from .setting import Plan, Task, walsh
 
 Signs = Int[np.ndarray, "d_e T"]
 

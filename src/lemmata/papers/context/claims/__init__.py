@@ -9,7 +9,8 @@ column A; ``gradients`` Lemmas 1 and 6, ``slopes`` Lemmas 2 and 7 to 9, ``smooth
 """
 
 from lemmata.claims import claims_of
-from lemmata.papers.context.claims import (
+
+from . import (
     deep,
     gradients,
     induction,

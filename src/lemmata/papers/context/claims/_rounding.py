@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from lemmata.papers.context.experiments.points import Point
 from lemmata.settings import Evidence, Grid
+
+from ..experiments.points import Point
 
 OPERATIONS = 64 * float(np.finfo(float).eps)
 """The relative error of a sum of a few dozen products."""

@@ -6,8 +6,9 @@ import numpy as np
 from scipy.special import stdtrit
 
 from lemmata.claims import Comparisons, at_least, at_most, mean_of, statements
-from lemmata.papers.context.experiments.deep import DEEP, HEADS, LOSSES, Deep, Heads
 from lemmata.settings import Evidence
+
+from ..experiments.deep import DEEP, HEADS, LOSSES, Deep, Heads
 
 claim = statements("context")
 

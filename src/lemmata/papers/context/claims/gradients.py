@@ -3,8 +3,9 @@
 import numpy as np
 
 from lemmata.claims import Comparison, Comparisons, Silence, equal, statements
-from lemmata.papers.context.experiments.points import POINTS, Point
 from lemmata.settings import Evidence
+
+from ..experiments.points import POINTS, Point
 
 claim = statements("context")
 

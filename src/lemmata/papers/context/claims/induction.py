@@ -3,9 +3,10 @@
 import numpy as np
 
 from lemmata.claims import Comparisons, at_least, at_most, equal, statements
-from lemmata.papers.context.experiments.descents import DESCENTS, Run
-from lemmata.papers.context.setting import CONVERGENCE
 from lemmata.settings import Evidence
+
+from ..experiments.descents import DESCENTS, Run
+from ..setting import CONVERGENCE
 
 claim = statements("context")
 

@@ -6,18 +6,13 @@ import numpy as np
 from scipy.stats import chi2
 
 from lemmata.claims import Comparisons, at_least, at_most, equal, share_at_most, statements
-from lemmata.papers.context.claims._averages import mean_is
-from lemmata.papers.context.experiments.inference import PROMISES, Promise
-from lemmata.papers.context.experiments.points import POINTS, Point
-from lemmata.papers.context.experiments.prompts import PROMPTS, Prompts
-from lemmata.papers.context.setting import (
-    CONVERGENCE,
-    NOISE,
-    prediction_error,
-    shifted_law,
-    standard_law,
-)
 from lemmata.settings import Evidence
+
+from ..experiments.inference import PROMISES, Promise
+from ..experiments.points import POINTS, Point
+from ..experiments.prompts import PROMPTS, Prompts
+from ..setting import CONVERGENCE, NOISE, prediction_error, shifted_law, standard_law
+from ._averages import mean_is
 
 claim = statements("context")
 

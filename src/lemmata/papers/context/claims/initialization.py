@@ -4,18 +4,12 @@ import mpmath
 import numpy as np
 
 from lemmata.claims import Comparisons, Fact, Silence, at_least, at_most, equal, statements
-from lemmata.papers.context.claims._averages import mean_is
-from lemmata.papers.context.claims._rounding import OPERATIONS
-from lemmata.papers.context.experiments.initialization import SPECIAL_STARTS, STARTS, Start
-from lemmata.papers.context.setting import (
-    DISTINCT_ROW,
-    ENOUGH_HEADS,
-    FULL_RANK,
-    NOISE,
-    RESOLVED,
-    Plan,
-)
 from lemmata.settings import Evidence
+
+from ..experiments.initialization import SPECIAL_STARTS, STARTS, Start
+from ..setting import DISTINCT_ROW, ENOUGH_HEADS, FULL_RANK, NOISE, RESOLVED, Plan
+from ._averages import mean_is
+from ._rounding import OPERATIONS
 
 claim = statements("context")
 

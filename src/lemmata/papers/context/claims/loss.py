@@ -3,12 +3,13 @@
 import numpy as np
 
 from lemmata.claims import Bench, Comparisons, Version, at_least, at_most, equal, statements
-from lemmata.papers.context.claims._rounding import of_inverse
-from lemmata.papers.context.claims.setup import cubature_loss
-from lemmata.papers.context.counterexamples import at_zero, one_example_one_query
-from lemmata.papers.context.experiments.points import POINTS, Point, pair_points
-from lemmata.papers.context.setting import NOISE
 from lemmata.settings import Evidence
+
+from ..counterexamples import at_zero, one_example_one_query
+from ..experiments.points import POINTS, Point, pair_points
+from ..setting import NOISE
+from ._rounding import of_inverse
+from .setup import cubature_loss
 
 claim = statements("context")
 

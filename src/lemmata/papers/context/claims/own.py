@@ -13,11 +13,12 @@ from lemmata.claims import (
     mean_of,
     statements,
 )
-from lemmata.papers.context.experiments.heads import FEW_HEADS, ONE_HEAD, FewHeads, OneHead
-from lemmata.papers.context.experiments.posterior import POSTERIORS, Posteriors
-from lemmata.papers.context.experiments.stability import STABILITY, Edge
-from lemmata.papers.context.setting import NOISE
 from lemmata.settings import Evidence
+
+from ..experiments.heads import FEW_HEADS, ONE_HEAD, FewHeads, OneHead
+from ..experiments.posterior import POSTERIORS, Posteriors
+from ..experiments.stability import STABILITY, Edge
+from ..setting import NOISE
 
 claim = statements("context")
 

@@ -6,9 +6,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from lemmata.claims import Comparison, Comparisons, Silence, at_least, at_most, equal, statements
-from lemmata.papers.context.experiments.ridge import FIGURE_SWEEPS, SWEEPS, Sweep
-from lemmata.papers.context.setting import NOISE
 from lemmata.settings import Evidence
+
+from ..experiments.ridge import FIGURE_SWEEPS, SWEEPS, Sweep
+from ..setting import NOISE
 
 claim = statements("context")
 

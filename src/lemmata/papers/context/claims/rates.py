@@ -6,19 +6,20 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Comparisons, at_most, equal, mean_of, statements, tends_to
-from lemmata.papers.context.claims._rounding import OPERATIONS
-from lemmata.papers.context.experiments.descents import DESCENTS, Run
-from lemmata.papers.context.experiments.initialization import FAMILIES, Family
-from lemmata.papers.context.experiments.plans import rescaled
-from lemmata.papers.context.setting import CONVERGENCE
-from lemmata.papers.context.theory import (
+from lemmata.settings import Evidence
+
+from ..experiments.descents import DESCENTS, Run
+from ..experiments.initialization import FAMILIES, Family
+from ..experiments.plans import rescaled
+from ..setting import CONVERGENCE
+from ..theory import (
     best_rate,
     least_gamma,
     smoothness_repaired,
     smoothness_simplified,
     theory_rates,
 )
-from lemmata.settings import Evidence
+from ._rounding import OPERATIONS
 
 claim = statements("context")
 

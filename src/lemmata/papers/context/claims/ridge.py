@@ -3,18 +3,12 @@
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import (
-    Comparisons,
-    Silence,
-    Version,
-    equal,
-    statements,
-    tends_to,
-)
-from lemmata.papers.context.claims._rounding import OPERATIONS
-from lemmata.papers.context.experiments.points import POINTS, Point
-from lemmata.papers.context.setting import NOISE, Task
+from lemmata.claims import Comparisons, Silence, Version, equal, statements, tends_to
 from lemmata.settings import Evidence, Grid
+
+from ..experiments.points import POINTS, Point
+from ..setting import NOISE, Task
+from ._rounding import OPERATIONS
 
 claim = statements("context")
 

@@ -7,11 +7,12 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import Bench, Comparisons, Identity, Silence, equal, statements
-from lemmata.papers.context.claims._averages import mean_is
-from lemmata.papers.context.counterexamples import repeated_query
-from lemmata.papers.context.experiments.points import POINTS, Point
-from lemmata.papers.context.experiments.prompts import PROMPTS, Prompts
-from lemmata.papers.context.setting import (
+from lemmata.settings import Evidence
+
+from ..counterexamples import repeated_query
+from ..experiments.points import POINTS, Point
+from ..experiments.prompts import PROMPTS, Prompts
+from ..setting import (
     DISTINCT_ROW,
     NOISE,
     Law,
@@ -24,7 +25,7 @@ from lemmata.papers.context.setting import (
     shifted_law,
     standard_law,
 )
-from lemmata.settings import Evidence
+from ._averages import mean_is
 
 claim = statements("context")
 

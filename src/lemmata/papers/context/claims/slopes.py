@@ -3,20 +3,11 @@
 import numpy as np
 
 from lemmata.claims import Bench, Comparisons, Inequality, Version, at_most, statements
-from lemmata.papers.context.counterexamples import (
-    at_zero,
-    opposite_long_tokens,
-    opposite_unit_tokens,
-)
-from lemmata.papers.context.experiments.points import (
-    GAUSSIAN_POINTS,
-    POINTS,
-    Parameters,
-    Point,
-    pair_points,
-)
-from lemmata.papers.context.setting import UNIT, from_heads
 from lemmata.settings import Evidence
+
+from ..counterexamples import at_zero, opposite_long_tokens, opposite_unit_tokens
+from ..experiments.points import GAUSSIAN_POINTS, POINTS, Parameters, Point, pair_points
+from ..setting import UNIT, from_heads
 
 claim = statements("context")
 

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Bench, Comparisons, Version, at_most, statements
-from lemmata.papers.context.counterexamples import OppositeTokens
-from lemmata.papers.context.experiments.points import POINTS, Point
-from lemmata.papers.context.setting import UNIT
-from lemmata.papers.context.theory import (
-    smoothness,
-    smoothness_repaired,
-)
 from lemmata.settings import Evidence
+
+from ..counterexamples import OppositeTokens
+from ..experiments.points import POINTS, Point
+from ..setting import UNIT
+from ..theory import smoothness, smoothness_repaired
 
 claim = statements("context")
 

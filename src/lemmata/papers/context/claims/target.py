@@ -3,11 +3,12 @@
 import numpy as np
 
 from lemmata.claims import Comparisons, Version, equal, statements
-from lemmata.papers.context.claims._rounding import of_inverse
-from lemmata.papers.context.claims.gradients import is_square, no_square
-from lemmata.papers.context.experiments.points import POINTS, Point
-from lemmata.papers.context.setting import NOISE
 from lemmata.settings import Evidence
+
+from ..experiments.points import POINTS, Point
+from ..setting import NOISE
+from ._rounding import of_inverse
+from .gradients import is_square, no_square
 
 claim = statements("context")
 

@@ -6,20 +6,12 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Comparisons, Version, at_most, statements
-from lemmata.papers.context.experiments.descents import (
-    DESCENTS,
-    REPAIRED_DESCENTS,
-    SIMPLIFIED_DESCENTS,
-    Run,
-)
-from lemmata.papers.context.experiments.scales import SCALES, Scaled
-from lemmata.papers.context.setting import CONVERGENCE
-from lemmata.papers.context.theory import (
-    smoothness,
-    smoothness_simplified,
-    smoothness_simplified_repaired,
-)
 from lemmata.settings import Evidence
+
+from ..experiments.descents import DESCENTS, REPAIRED_DESCENTS, SIMPLIFIED_DESCENTS, Run
+from ..experiments.scales import SCALES, Scaled
+from ..setting import CONVERGENCE
+from ..theory import smoothness, smoothness_simplified, smoothness_simplified_repaired
 
 claim = statements("context")
 

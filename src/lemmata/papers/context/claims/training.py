@@ -3,8 +3,9 @@
 import numpy as np
 
 from lemmata.claims import Comparisons, Version, at_least, at_most, statements
-from lemmata.papers.context.experiments.training import HEADS, SAMPLED, OneLayer
 from lemmata.settings import Evidence
+
+from ..experiments.training import HEADS, SAMPLED, OneLayer
 
 claim = statements("context")
 

@@ -13,10 +13,11 @@ from jaxtyping import Float, Int
 from scipy.linalg import eigh
 
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
-from lemmata.papers.context.experiments.plans import Size, describe_size
-from lemmata.papers.context.setting import DeepRun, DeepTraining, Task, draw_task
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
+
+from ..setting import DeepRun, DeepTraining, Task, draw_task
+from .plans import Size, describe_size
 
 LOSSES = ("training", "in_domain", "out_of_domain")
 

@@ -9,9 +9,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata.claims import Bench, Experiment, Scale
-from lemmata.papers.context.experiments.plans import PLANS, OfPlan
-from lemmata.papers.context.setting import Plan, attention_of, descend
-from lemmata.papers.context.theory import (
+from lemmata.settings import Evidence
+from lemmata.training import log_spaced
+
+from ..setting import Plan, attention_of, descend
+from ..theory import (
     Constants,
     Rates,
     radius,
@@ -20,8 +22,7 @@ from lemmata.papers.context.theory import (
     smoothness_simplified,
     theory_rates,
 )
-from lemmata.settings import Evidence
-from lemmata.training import log_spaced
+from .plans import PLANS, OfPlan
 
 STEPS: dict[Scale, int] = {"quick": 6_000, "paper": 120_000}
 

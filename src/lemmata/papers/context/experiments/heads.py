@@ -10,9 +10,10 @@ import numpy as np
 from scipy.optimize import minimize, nnls
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.context.experiments.plans import PLANS, DrawnPlans, OfTask
-from lemmata.papers.context.setting import FrozenAttention, Plan, Weights, evaluate, system_of
 from lemmata.settings import Evidence
+
+from ..setting import FrozenAttention, Plan, Weights, evaluate, system_of
+from .plans import PLANS, DrawnPlans, OfTask
 
 TRIALS = 2
 """Searches from different weights."""

@@ -8,13 +8,12 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.context.experiments.descents import DESCENTS, Run
-from lemmata.papers.context.experiments.plans import OfPlan
-from lemmata.papers.context.setting import Plan
-from lemmata.papers.context.theory import (
-    steps_for_inference,
-)
 from lemmata.settings import Evidence
+
+from ..setting import Plan
+from ..theory import steps_for_inference
+from .descents import DESCENTS, Run
+from .plans import OfPlan
 
 PROMPTS = 2_000
 

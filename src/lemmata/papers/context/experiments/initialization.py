@@ -9,22 +9,13 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale, Several
-from lemmata.papers.context.counterexamples import one_hot_tokens, two_equal_tokens
-from lemmata.papers.context.experiments.plans import (
-    GAUSSIAN_PLANS,
-    PLANS,
-    OfPlan,
-    Size,
-    describe_size,
-)
-from lemmata.papers.context.setting import Plan, draw_task, exact_eigenvalue
-from lemmata.papers.context.theory import (
-    best_rate,
-    smoothness_simplified,
-    theory_rates,
-)
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
+
+from ..counterexamples import one_hot_tokens, two_equal_tokens
+from ..setting import Plan, draw_task, exact_eigenvalue
+from ..theory import best_rate, smoothness_simplified, theory_rates
+from .plans import GAUSSIAN_PLANS, PLANS, OfPlan, Size, describe_size
 
 
 @dataclass(frozen=True, eq=False)

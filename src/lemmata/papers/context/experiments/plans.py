@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lemmata.claims import AbstractInstances, Scale
-from lemmata.papers.context.setting import Plan, Task, draw_task
 from lemmata.tokens import Problem
+
+from ..setting import Plan, Task, draw_task
 
 Size = tuple[int, int, int, int, float]
 """N, K, d, m and tau."""

@@ -9,8 +9,9 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.context.experiments.plans import GAUSSIAN_PLANS, PLANS, OfPlan
-from lemmata.papers.context.setting import (
+from lemmata.settings import Evidence
+
+from ..setting import (
     Plan,
     Task,
     Weights,
@@ -21,10 +22,8 @@ from lemmata.papers.context.setting import (
     pad_systems,
     pad_weights,
 )
-from lemmata.papers.context.theory import (
-    Constants,
-)
-from lemmata.settings import Evidence
+from ..theory import Constants
+from .plans import GAUSSIAN_PLANS, PLANS, OfPlan
 
 DISTANCES = (1e-3, 0.1, 0.5)
 """How far apart, in Frobenius norm, the two matrices Q_h of a case are."""

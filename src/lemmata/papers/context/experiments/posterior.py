@@ -8,15 +8,10 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
-from lemmata.papers.context.experiments.plans import OfTask, Size, describe_size
-from lemmata.papers.context.setting import (
-    Plan,
-    draw_task,
-    posterior_mean,
-    ridge_coefficients,
-    standard_law,
-)
 from lemmata.settings import Evidence
+
+from ..setting import Plan, draw_task, posterior_mean, ridge_coefficients, standard_law
+from .plans import OfTask, Size, describe_size
 
 PROMPTS, SAMPLES = 600, 4_000
 MOST_TASKS = 2

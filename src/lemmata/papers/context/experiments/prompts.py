@@ -8,9 +8,10 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.context.experiments.plans import PLANS, OfPlan
-from lemmata.papers.context.setting import Law, Plan, attention_of, draw_labels
 from lemmata.settings import Evidence
+
+from ..setting import Law, Plan, attention_of, draw_labels
+from .plans import PLANS, OfPlan
 
 DRAWS = 20_000
 MOST_PLANS = 5

@@ -8,8 +8,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
-from lemmata.papers.context.experiments.plans import OfTask, Size, describe_size
-from lemmata.papers.context.setting import (
+from lemmata.settings import Evidence
+
+from ..setting import (
     Plan,
     Task,
     draw_labels,
@@ -18,7 +19,7 @@ from lemmata.papers.context.setting import (
     ridge_coefficients,
     standard_law,
 )
-from lemmata.settings import Evidence
+from .plans import OfTask, Size, describe_size
 
 PROMPTS = 200
 

@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.context.experiments.plans import PLANS, OfPlan, rescaled
-from lemmata.papers.context.setting import Plan
-from lemmata.papers.context.theory import (
-    Constants,
-    least_gamma,
-)
 from lemmata.settings import Evidence
+
+from ..setting import Plan
+from ..theory import Constants, least_gamma
+from .plans import PLANS, OfPlan, rescaled
 
 FACTORS = (0.01, 0.1, 1.0, 10.0, 100.0)
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.context.experiments.plans import PLANS, OfPlan
-from lemmata.papers.context.setting import Plan
 from lemmata.settings import Evidence
+
+from ..setting import Plan
+from .plans import PLANS, OfPlan
 
 MOST_NUMBERS = 20_000
 """N H K of a plan."""

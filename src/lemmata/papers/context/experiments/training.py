@@ -8,16 +8,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
-from lemmata.papers.context.experiments.plans import OfTask, Size, describe_size
-from lemmata.papers.context.setting import (
-    Plan,
-    Training,
-    TrainingRun,
-    draw_task,
-    train_together,
-)
 from lemmata.settings import Evidence
 from lemmata.training import log_spaced
+
+from ..setting import Plan, Training, TrainingRun, draw_task, train_together
+from .plans import OfTask, Size, describe_size
 
 RECORDS = 60
 

@@ -8,8 +8,9 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from lemmata.claims import Bench
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, Drawing, number, style
-from lemmata.papers.context.experiments.deep import DEEP, LOSSES, Deep, paper_training
-from lemmata.papers.context.setting import PROMPTS, SEEN_PROMPTS, TEST_PROMPTS
+
+from ..experiments.deep import DEEP, LOSSES, Deep, paper_training
+from ..setting import PROMPTS, SEEN_PROMPTS, TEST_PROMPTS
 
 NAMES = {
     "training": "training loss",

@@ -8,9 +8,10 @@ from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, draw_band, number, style
-from lemmata.papers.context.experiments.deep import HEADS, LOSSES, Deep, Heads
-from lemmata.papers.context.figures._deep import COLOURS, MARKS, NAMES, choices, draw_logarithmic
 from lemmata.settings import Evidence
+
+from ..experiments.deep import HEADS, LOSSES, Deep, Heads
+from ._deep import COLOURS, MARKS, NAMES, choices, draw_logarithmic
 
 SHADES = tuple(PALETTE[name] for name in ("blue", "orange", "green", "purple"))
 LINES = ("-", "--", "-.", ":")

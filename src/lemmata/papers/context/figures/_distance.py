@@ -8,8 +8,9 @@ from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, draw_band, number, style
-from lemmata.papers.context.experiments.ridge import SWEEPS, Sweep
 from lemmata.settings import Evidence
+
+from ..experiments.ridge import SWEEPS, Sweep
 
 
 def draw(bench: Bench) -> Drawing:

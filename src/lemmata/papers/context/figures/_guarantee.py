@@ -8,8 +8,9 @@ from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, Drawing, number, style
-from lemmata.papers.context.experiments.descents import DESCENTS, Run
-from lemmata.papers.context.experiments.inference import Promise
+
+from ..experiments.descents import DESCENTS, Run
+from ..experiments.inference import Promise
 
 
 def draw(bench: Bench) -> Drawing:

@@ -7,8 +7,9 @@ from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, number, style
-from lemmata.papers.context.experiments.training import HEADS, OneLayer
 from lemmata.settings import Evidence
+
+from ..experiments.training import HEADS, OneLayer
 
 COLOURS = ("red", "orange", "purple", "green", "blue", "black")
 

@@ -8,7 +8,8 @@ from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, number, style
-from lemmata.papers.context.experiments.training import SAMPLED, OneLayer, curves
+
+from ..experiments.training import SAMPLED, OneLayer, curves
 
 LINES = (
     ("training loss", "blue", lambda case: case.gaps + case.task.minimum),

@@ -8,40 +8,9 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from lemmata.papers.context.setting._constants import exact_zeta
-from lemmata.papers.context.setting._findings import (
-    Applicability,
-    Duration,
-    Guarantee,
-    Guarantees,
-    Losses,
-    RidgeRegression,
-    Standing,
-    Zeta,
-    as_document,
-)
-from lemmata.papers.context.setting._frozen import RESOLUTION, first_step
-from lemmata.papers.context.setting._hypotheses import (
-    CONVERGENCE,
-    DISTINCT_ROW,
-    ENOUGH_HEADS,
-    FULL_RANK,
-    INITIALIZATION,
-    NOISE,
-    UNIT,
-)
-from lemmata.papers.context.setting._plan import Plan
-from lemmata.papers.context.setting._wording import (
-    describe_duration,
-    describe_guarantees,
-    describe_losses,
-    describe_plan,
-    describe_problems,
-    describe_ridge,
-    describe_theorems,
-    describe_zeta,
-)
-from lemmata.papers.context.theory import (
+from lemmata.settings import AbstractAnalysis, Hypothesis
+
+from ..theory import (
     Constants,
     Real,
     best_rate,
@@ -53,7 +22,39 @@ from lemmata.papers.context.theory import (
     steps_for_inference,
     theory_rates,
 )
-from lemmata.settings import AbstractAnalysis, Hypothesis
+from ._constants import exact_zeta
+from ._findings import (
+    Applicability,
+    Duration,
+    Guarantee,
+    Guarantees,
+    Losses,
+    RidgeRegression,
+    Standing,
+    Zeta,
+    as_document,
+)
+from ._frozen import RESOLUTION, first_step
+from ._hypotheses import (
+    CONVERGENCE,
+    DISTINCT_ROW,
+    ENOUGH_HEADS,
+    FULL_RANK,
+    INITIALIZATION,
+    NOISE,
+    UNIT,
+)
+from ._plan import Plan
+from ._wording import (
+    describe_duration,
+    describe_guarantees,
+    describe_losses,
+    describe_plan,
+    describe_problems,
+    describe_ridge,
+    describe_theorems,
+    describe_zeta,
+)
 
 ASSUMPTIONS: dict[str, Hypothesis] = {
     "unit_tokens": UNIT,

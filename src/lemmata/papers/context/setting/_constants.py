@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from lemmata.papers.context.setting._frozen import exact_eigenvalue, frozen
-from lemmata.papers.context.setting._model import Weights
-from lemmata.papers.context.setting._task import Task
-from lemmata.papers.context.theory import Constants, Real
+from ..theory import Constants, Real
+from ._frozen import exact_eigenvalue, frozen
+from ._model import Weights
+from ._task import Task
 
 
 def constants_of(task: Task, weights: Weights, zeta: Real | None = None) -> Constants:

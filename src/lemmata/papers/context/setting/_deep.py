@@ -21,9 +21,6 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Float32, Int, PRNGKeyArray
 
 from lemmata._errors import InputError
-from lemmata.papers.context.setting._laws import Law, draw_labels, shifted_law, standard_law
-from lemmata.papers.context.setting._predictors import ridge_predictions
-from lemmata.papers.context.setting._task import Task
 from lemmata.training import (
     AbstractDynamics,
     Recording,
@@ -35,6 +32,10 @@ from lemmata.training import (
     stream,
     words,
 )
+
+from ._laws import Law, draw_labels, shifted_law, standard_law
+from ._predictors import ridge_predictions
+from ._task import Task
 
 PROMPTS = 10_000
 """Training prompts (Section 4)."""

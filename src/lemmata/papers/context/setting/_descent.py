@@ -7,16 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from lemmata.papers.context.setting._model import (
-    Attention,
-    System,
-    Weights,
-    evaluate,
-    pad_systems,
-    pad_weights,
-)
-from lemmata.papers.context.setting._task import Task
 from lemmata.training import AbstractDynamics, Recording, Store, run
+
+from ._model import Attention, System, Weights, evaluate, pad_systems, pad_weights
+from ._task import Task
 
 ROUNDING = 1e-18
 """Gaps below this part of the first one may be wrong by a millionth, and are not judged."""

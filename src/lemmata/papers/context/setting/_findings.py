@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import mpmath
 
-from lemmata.papers.context.theory import Real
+from ..theory import Real
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import softmax
 
-from lemmata.papers.context.setting._model import Weights
-from lemmata.papers.context.setting._task import Task
-from lemmata.papers.context.theory import Real
+from ..theory import Real
+from ._model import Weights
+from ._task import Task
 
 RESOLUTION = 1e-12
 """Singular values below this part of the largest are rounding error in float64."""

@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError
-from lemmata.papers.context.setting._task import Task
+
+from ._task import Task
 
 Entries = Literal["gaussian", "rademacher"]
 """What the independent entries behind lambda are: standard normal, or fair signs."""

@@ -12,7 +12,8 @@ from jaxtyping import Array, Float
 from scipy.special import softmax
 
 from lemmata._errors import InputError
-from lemmata.papers.context.setting._task import Task
+
+from ._task import Task
 
 
 class Weights(NamedTuple):

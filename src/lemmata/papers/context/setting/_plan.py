@@ -7,12 +7,13 @@ from typing import Any
 
 from lemmata._errors import InputError
 from lemmata.papers._plans import LONGEST_NAME
-from lemmata.papers.context.setting._constants import constants_of
-from lemmata.papers.context.setting._frozen import FrozenAttention, frozen
-from lemmata.papers.context.setting._model import Weights, draw_weights
-from lemmata.papers.context.setting._task import Task
-from lemmata.papers.context.theory import Constants, Rates, label_bound, theory_rates
 from lemmata.tokens import Problem
+
+from ..theory import Constants, Rates, label_bound, theory_rates
+from ._constants import constants_of
+from ._frozen import FrozenAttention, frozen
+from ._model import Weights, draw_weights
+from ._task import Task
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,9 +3,10 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from lemmata.papers.context.setting._descent import Descent, DescentState
-from lemmata.papers.context.setting._training import AdamState, AdamTraining
 from lemmata.training import AbstractGuardable
+
+from ._descent import Descent, DescentState
+from ._training import AdamState, AdamTraining
 
 
 class PlanDynamics(AbstractGuardable[DescentState | AdamState]):

@@ -11,18 +11,11 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError
-from lemmata.papers._plans import (
-    Entry,
-    check_size,
-    choice,
-    made_at,
-    number,
-    read_entries,
-    whole,
-)
-from lemmata.papers.context.setting._plan import Plan
-from lemmata.papers.context.setting._task import Task
+from lemmata.papers._plans import Entry, check_size, choice, made_at, number, read_entries, whole
 from lemmata.tokens import as_matrix, read_embeddings
+
+from ._plan import Plan
+from ._task import Task
 
 Rows = Float[np.ndarray, "K dimension"]
 

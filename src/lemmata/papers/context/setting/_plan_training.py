@@ -12,13 +12,6 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata._errors import InputError, unknown_name
-from lemmata.papers.context.setting._descent import Descent
-from lemmata.papers.context.setting._frozen import attention_of
-from lemmata.papers.context.setting._laws import label_moment, shifted_law
-from lemmata.papers.context.setting._model import Weights, pad_systems, pad_weights
-from lemmata.papers.context.setting._plan import Plan
-from lemmata.papers.context.setting._plan_dynamics import PlanDynamics
-from lemmata.papers.context.setting._training import AdamTraining, Training
 from lemmata.training import (
     Guarded,
     GuardedState,
@@ -29,6 +22,14 @@ from lemmata.training import (
     run,
     stream,
 )
+
+from ._descent import Descent
+from ._frozen import attention_of
+from ._laws import label_moment, shifted_law
+from ._model import Weights, pad_systems, pad_weights
+from ._plan import Plan
+from ._plan_dynamics import PlanDynamics
+from ._training import AdamTraining, Training
 
 ALGORITHMS = ("gd", "adam")
 USUAL_STEPS = {"gd": 10_000, "adam": 1_000}

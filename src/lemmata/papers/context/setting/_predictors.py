@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError
-from lemmata.papers.context.setting._task import Task
+
+from ._task import Task
 
 FROM_PRIOR = 0.1
 """The part of the proposals for the posterior that comes from the prior; it bounds the weights."""

@@ -8,20 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lemmata._errors import InputError
-from lemmata.papers.context.setting._analysis import Analysis, analyze_plan
-from lemmata.papers.context.setting._hypotheses import CONVERGENCE, HYPOTHESES
-from lemmata.papers.context.setting._plan import Plan
-from lemmata.papers.context.setting._plan_file import read_plans
-from lemmata.papers.context.setting._plan_training import (
-    ALGORITHMS,
-    USUAL_BATCH,
-    USUAL_RATE,
-    USUAL_STEPS,
-    PlanTraining,
-    TrainedPlan,
-    training_of,
-)
-from lemmata.papers.context.setting._task import draw_task
 from lemmata.settings import (
     AbstractSetting,
     Column,
@@ -35,6 +21,21 @@ from lemmata.settings import (
     step_numbers,
 )
 from lemmata.training import Store
+
+from ._analysis import Analysis, analyze_plan
+from ._hypotheses import CONVERGENCE, HYPOTHESES
+from ._plan import Plan
+from ._plan_file import read_plans
+from ._plan_training import (
+    ALGORITHMS,
+    USUAL_BATCH,
+    USUAL_RATE,
+    USUAL_STEPS,
+    PlanTraining,
+    TrainedPlan,
+    training_of,
+)
+from ._task import draw_task
 
 LONGEST_PROMPT = 5
 """Of a plan that is drawn."""

@@ -11,20 +11,6 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int
 
-from lemmata.papers.context.setting._laws import (
-    Law,
-    draw_labels,
-    label_moment,
-    shifted_law,
-    standard_law,
-)
-from lemmata.papers.context.setting._model import (
-    System,
-    Weights,
-    draw_weights,
-    system_of,
-)
-from lemmata.papers.context.setting._task import Task
 from lemmata.training import (
     AbstractDynamics,
     Recording,
@@ -37,6 +23,10 @@ from lemmata.training import (
     stream,
     words,
 )
+
+from ._laws import Law, draw_labels, label_moment, shifted_law, standard_law
+from ._model import System, Weights, draw_weights, system_of
+from ._task import Task
 
 SINGLE_ROUNDING = 1e-6
 """In float32, gaps below this part of the first one may rise by rounding."""

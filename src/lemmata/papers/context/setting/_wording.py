@@ -5,7 +5,10 @@ from collections.abc import Iterator, Mapping
 from rich.table import Table
 from rich.text import Text
 
-from lemmata.papers.context.setting._findings import (
+from lemmata.settings import Hypothesis
+
+from ..theory import Real
+from ._findings import (
     Applicability,
     Duration,
     Guarantees,
@@ -14,9 +17,7 @@ from lemmata.papers.context.setting._findings import (
     Zeta,
     as_document,
 )
-from lemmata.papers.context.setting._plan import Plan
-from lemmata.papers.context.theory import Real
-from lemmata.settings import Hypothesis
+from ._plan import Plan
 
 MEANS = {
     "proposition-1": "a Gaussian start meets Assumption 2 with probability one",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import mpmath
 
-from lemmata.papers.context.theory._constants import Constants, Real, least_gamma, smoothness
+from ._constants import Constants, Real, least_gamma, smoothness
 
 
 @dataclass(frozen=True)

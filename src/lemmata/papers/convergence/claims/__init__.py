@@ -6,14 +6,7 @@
 """
 
 from lemmata.claims import claims_of
-from lemmata.papers.convergence.claims import (
-    generalization,
-    own,
-    programs,
-    stage1,
-    stage2,
-    structure,
-    theorems,
-)
+
+from . import generalization, own, programs, stage1, stage2, structure, theorems
 
 CLAIMS = claims_of([structure, programs, stage1, theorems, stage2, generalization, own])

@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from lemmata.claims import Comparison, Fact
-from lemmata.papers.convergence.setting import Dataset
 from lemmata.settings import Evidence
+
+from ..setting import Dataset
 
 Fault = tuple[str, dict[str, Any]]
 """What is wrong, in words, and the numbers or names that matter."""

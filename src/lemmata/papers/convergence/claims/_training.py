@@ -3,8 +3,9 @@
 import numpy as np
 
 from lemmata.claims import Comparison, at_least, at_most, equal
-from lemmata.papers.convergence.setting import Dataset
 from lemmata.settings import Evidence, Grid
+
+from ..setting import Dataset
 
 EPS = float(np.finfo(float).eps)
 

@@ -6,12 +6,13 @@ from fractions import Fraction
 import numpy as np
 
 from lemmata.claims import Bench, Comparison, Version, at_least, equal, statements
-from lemmata.papers.convergence import theory
-from lemmata.papers.convergence.claims._facts import Fault, no_fault, on_its_own
-from lemmata.papers.convergence.claims._training import recorded_steps
-from lemmata.papers.convergence.counterexamples import label_out_of_reach
-from lemmata.papers.convergence.experiments import EXAMPLE, STRUCTURES, TRAINED_MODELS
-from lemmata.papers.convergence.setting import (
+from lemmata.settings import Evidence
+from lemmata.tokens import Role
+
+from .. import theory
+from ..counterexamples import label_out_of_reach
+from ..experiments import EXAMPLE, STRUCTURES, TRAINED_MODELS
+from ..setting import (
     ASSUMPTION_2,
     CHOICE,
     COLLOCATION,
@@ -21,8 +22,8 @@ from lemmata.papers.convergence.setting import (
     ZERO_START,
     Dataset,
 )
-from lemmata.settings import Evidence
-from lemmata.tokens import Role
+from ._facts import Fault, no_fault, on_its_own
+from ._training import recorded_steps
 
 claim = statements("convergence")
 

@@ -3,17 +3,12 @@
 import numpy as np
 
 from lemmata.claims import Bench, Comparison, at_most, equal, statements, tends_to
-from lemmata.papers.convergence import theory
-from lemmata.papers.convergence.claims._training import EPS, norm_bounds, recorded_steps
-from lemmata.papers.convergence.claims.generalization import wrong_columns
-from lemmata.papers.convergence.experiments import (
-    FIRST_STAGE,
-    LONG_RUN,
-    SAMPLE_LEVEL,
-    STRUCTURES,
-    TRAINING,
-)
-from lemmata.papers.convergence.setting import (
+from lemmata.settings import Evidence
+from lemmata.tokens import Role
+
+from .. import theory
+from ..experiments import FIRST_STAGE, LONG_RUN, SAMPLE_LEVEL, STRUCTURES, TRAINING
+from ..setting import (
     ASSUMPTION_2,
     ORDERS,
     SINGLE_VALUED,
@@ -23,8 +18,8 @@ from lemmata.papers.convergence.setting import (
     Dataset,
     TwoStage,
 )
-from lemmata.settings import Evidence
-from lemmata.tokens import Role
+from ._training import EPS, norm_bounds, recorded_steps
+from .generalization import wrong_columns
 
 claim = statements("convergence")
 

@@ -7,20 +7,13 @@ import numpy as np
 
 from lemmata.claims import Comparison, equal, statements
 from lemmata.margin import check_optimality, embedded_max_margin, max_margin
-from lemmata.papers.convergence.claims._facts import Fault, no_fault
-from lemmata.papers.convergence.claims._training import EPS
-from lemmata.papers.convergence.experiments import RANDOM_POINTS, SMALL_STRUCTURES, STRUCTURES
-from lemmata.papers.convergence.setting import (
-    ASSUMPTION_2,
-    AT_POINTS,
-    CHOICE,
-    ORDERS,
-    SINGLE_VALUED,
-    TWO_TOKENS,
-    Dataset,
-)
 from lemmata.settings import Evidence, as_rows
 from lemmata.tokens import canonical_embeddings, random_orthonormal_embeddings
+
+from ..experiments import RANDOM_POINTS, SMALL_STRUCTURES, STRUCTURES
+from ..setting import ASSUMPTION_2, AT_POINTS, CHOICE, ORDERS, SINGLE_VALUED, TWO_TOKENS, Dataset
+from ._facts import Fault, no_fault
+from ._training import EPS
 
 claim = statements("convergence")
 

@@ -3,15 +3,12 @@
 import numpy as np
 
 from lemmata.claims import Comparison, Silence, Version, at_least, at_most, equal, statements
-from lemmata.papers.convergence import theory
-from lemmata.papers.convergence.claims._training import (
-    norm_bounds,
-    recorded_steps,
-    update_rule,
-)
-from lemmata.papers.convergence.experiments import FIRST_STAGE, LONG_STAGE_1, RANDOM_POINTS
-from lemmata.papers.convergence.setting import AT_POINTS, ORDERS, STAGE_1, Dataset
 from lemmata.settings import Evidence
+
+from .. import theory
+from ..experiments import FIRST_STAGE, LONG_STAGE_1, RANDOM_POINTS
+from ..setting import AT_POINTS, ORDERS, STAGE_1, Dataset
+from ._training import norm_bounds, recorded_steps, update_rule
 
 claim = statements("convergence")
 

@@ -3,15 +3,10 @@
 import numpy as np
 
 from lemmata.claims import Comparison, Version, at_least, at_most, equal, statements
-from lemmata.papers.convergence import theory
-from lemmata.papers.convergence.claims._training import (
-    EPS,
-    norm_bounds,
-    recorded_steps,
-    smallest_optimal_mass,
-    update_rule,
-)
-from lemmata.papers.convergence.experiments import (
+from lemmata.settings import Evidence
+
+from .. import theory
+from ..experiments import (
     BOTH_STAGES,
     LARGE_STEPS,
     RANDOM_POINTS,
@@ -19,7 +14,7 @@ from lemmata.papers.convergence.experiments import (
     TRAINING,
     WITHOUT_ASSUMPTION_3,
 )
-from lemmata.papers.convergence.setting import (
+from ..setting import (
     ASSUMPTION_2,
     AT_POINTS,
     CHOICE,
@@ -31,7 +26,7 @@ from lemmata.papers.convergence.setting import (
     ZERO_START,
     Dataset,
 )
-from lemmata.settings import Evidence
+from ._training import EPS, norm_bounds, recorded_steps, smallest_optimal_mass, update_rule
 
 claim = statements("convergence")
 

@@ -5,18 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from lemmata.claims import Bench, Comparison, Fact, equal, statements, tends_to
-from lemmata.papers.convergence.claims._facts import Fault, no_fault, on_its_own
-from lemmata.papers.convergence.counterexamples import shared_next_token, vanishing_loss
-from lemmata.papers.convergence.experiments import EXAMPLE_STRUCTURE, STRUCTURES
-from lemmata.papers.convergence.setting import (
-    COLLOCATION,
-    ORDERS,
-    PREIMAGE,
-    SINGLE_VALUED,
-    Dataset,
-)
 from lemmata.settings import Evidence
 from lemmata.tokens import Role
+
+from ..counterexamples import shared_next_token, vanishing_loss
+from ..experiments import EXAMPLE_STRUCTURE, STRUCTURES
+from ..setting import COLLOCATION, ORDERS, PREIMAGE, SINGLE_VALUED, Dataset
+from ._facts import Fault, no_fault, on_its_own
 
 claim = statements("convergence")
 

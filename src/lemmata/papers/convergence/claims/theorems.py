@@ -3,16 +3,13 @@
 import numpy as np
 
 from lemmata.claims import Bench, Comparison, Version, at_least, at_most, equal, statements
-from lemmata.papers.convergence import theory
-from lemmata.papers.convergence.claims._training import (
-    norm_bounds,
-    recorded_steps,
-    smallest_optimal_mass,
-)
-from lemmata.papers.convergence.counterexamples import follow_first_step, skewed
-from lemmata.papers.convergence.experiments import LARGE_STEPS, STRUCTURES, TRAINING
-from lemmata.papers.convergence.setting import STAGE_2, Dataset
 from lemmata.settings import Evidence, Grid
+
+from .. import theory
+from ..counterexamples import follow_first_step, skewed
+from ..experiments import LARGE_STEPS, STRUCTURES, TRAINING
+from ..setting import STAGE_2, Dataset
+from ._training import norm_bounds, recorded_steps, smallest_optimal_mass
 
 claim = statements("convergence")
 

@@ -3,16 +3,14 @@
 from dataclasses import replace
 
 from lemmata.claims import Experiment, Several
-from lemmata.papers.convergence import theory
-from lemmata.papers.convergence.counterexamples import (
-    label_out_of_reach,
-    outnumbered,
-    shared_next_token,
-)
-from lemmata.papers.convergence.experiments._instances import Drawn as Drawn
-from lemmata.papers.convergence.experiments._instances import Fixed as Fixed
-from lemmata.papers.convergence.experiments._instances import Part
-from lemmata.papers.convergence.experiments._measures import (
+
+from .. import theory
+from ..counterexamples import label_out_of_reach, outnumbered, shared_next_token
+from ..setting import Dataset, Joint, Realizable, Rejection, Samples, TwoStage, example_1
+from ._instances import Drawn as Drawn
+from ._instances import Fixed as Fixed
+from ._instances import Part
+from ._measures import (
     algorithm_1,
     asked,
     both_stages,
@@ -23,16 +21,7 @@ from lemmata.papers.convergence.experiments._measures import (
     structures,
     trained_models,
 )
-from lemmata.papers.convergence.experiments._points import random_points
-from lemmata.papers.convergence.setting import (
-    Dataset,
-    Joint,
-    Realizable,
-    Rejection,
-    Samples,
-    TwoStage,
-    example_1,
-)
+from ._points import random_points
 
 PAPER_DATA = Drawn(Realizable(), 100)
 TWO_TOKENS = Fixed((Dataset.from_sentences("abab", ["abab", "ba"]),))

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from lemmata.claims import AbstractInstances, Scale
-from lemmata.papers.convergence.setting import Dataset, Generator, generate
+
+from ..setting import Dataset, Generator, generate
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.convergence import theory
-from lemmata.papers.convergence.experiments._instances import Part
-from lemmata.papers.convergence.setting import Dataset, JointRun, TwoStage, TwoStageRun
 from lemmata.settings import Evidence, as_rows
 from lemmata.tokens import Problem, Role
+
+from .. import theory
+from ..setting import Dataset, JointRun, TwoStage, TwoStageRun
+from ._instances import Part
 
 MOST_STEPS = 20_000
 """A run that would have to be longer is cut here."""

@@ -16,8 +16,9 @@ from jaxtyping import Float
 
 from lemmata.attention import attention_gradient, collocation_gradient, value_margins
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.convergence.setting import Batch, Dataset
 from lemmata.settings import Evidence
+
+from ..setting import Batch, Dataset
 
 SCALES = (0.3, 1.0, 10.0, 100.0)
 POINTS_PER_SCALE = 4

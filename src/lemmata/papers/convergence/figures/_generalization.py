@@ -12,9 +12,10 @@ from scipy.special import softmax
 from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_band, draw_tokens, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.convergence.experiments import EXAMPLE_RUN, FASTER_RUN, PAPER_RUN
-from lemmata.papers.convergence.setting import TwoStageRun
 from lemmata.tokens import Role
+
+from ..experiments import EXAMPLE_RUN, FASTER_RUN, PAPER_RUN
+from ..setting import TwoStageRun
 
 UNSEEN = ("SP", "VP", "SPP", "OSP", "OVP", "SVP")
 """Inputs of Example 2 and their neighbours; none is a prefix of a training sentence."""

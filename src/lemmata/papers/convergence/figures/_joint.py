@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, SMALL, TEXT_WIDTH, draw_band, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.convergence import theory
-from lemmata.papers.convergence.experiments import JOINT_RUN, PAPER_RUN
-from lemmata.papers.convergence.setting import Dataset, JointRun, TwoStageRun
+
+from .. import theory
+from ..experiments import JOINT_RUN, PAPER_RUN
+from ..setting import Dataset, JointRun, TwoStageRun
 
 Grid = Float[np.ndarray, "datasets _"]
 Curves = dict[str, tuple[np.ndarray, Grid]]

@@ -6,17 +6,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import (
-    PALETTE,
-    TEXT_WIDTH,
-    draw_map,
-    draw_priority_graph,
-    draw_tokens,
-    style,
-)
+from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_map, draw_priority_graph, draw_tokens, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.convergence.setting import Dataset, example_1
 from lemmata.tokens import Role
+
+from ..setting import Dataset, example_1
 
 
 def draw(bench: Bench) -> Drawing:

@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, SMALL, TEXT_WIDTH, draw_band, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.convergence import theory
-from lemmata.papers.convergence.experiments import PAPER_STAGES
-from lemmata.papers.convergence.setting import Dataset
 from lemmata.settings import Evidence
+
+from .. import theory
+from ..experiments import PAPER_STAGES
+from ..setting import Dataset
 
 Grid = Float[np.ndarray, "datasets _"]
 

@@ -8,8 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from lemmata.margin import MaxMargin, Status
-from lemmata.papers.convergence.setting._dataset import Dataset
-from lemmata.papers.convergence.setting._hypotheses import (
+from lemmata.settings import AbstractAnalysis, OrdersView
+from lemmata.tokens import Collocation, PartialOrders, Problem, Role
+
+from ._dataset import Dataset
+from ._hypotheses import (
     ASSUMPTION_2,
     ASSUMPTION_3,
     CHOICE,
@@ -20,10 +23,8 @@ from lemmata.papers.convergence.setting._hypotheses import (
     REALIZABLE,
     ZERO_START,
 )
-from lemmata.papers.convergence.setting._page import orders_view
-from lemmata.papers.convergence.setting._wording import describe
-from lemmata.settings import AbstractAnalysis, OrdersView
-from lemmata.tokens import Collocation, PartialOrders, Problem, Role
+from ._page import orders_view
+from ._wording import describe
 
 ASSUMPTIONS = {
     "assumption_1_collocation": COLLOCATION,

@@ -8,8 +8,9 @@ import numpy as np
 
 from lemmata._errors import InputError
 from lemmata.attention import CellCoordinates, Inputs, ValueCoordinates, pack
-from lemmata.papers.convergence.setting._dataset import Dataset
-from lemmata.papers.convergence.setting._probes import OrderProbe
+
+from ._dataset import Dataset
+from ._probes import OrderProbe
 
 
 class Batch:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lemmata._errors import InputError
-from lemmata.papers.convergence.setting._dataset import Dataset
 from lemmata.tokens import TokenData
+
+from ._dataset import Dataset
 
 
 @dataclass(frozen=True)

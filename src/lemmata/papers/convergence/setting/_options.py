@@ -7,15 +7,10 @@ from typing import Any, get_args
 import numpy as np
 from jaxtyping import Int
 
-from lemmata.papers.convergence.setting._two_stage import (
-    STAGE_1_CONSTANT,
-    STAGE_2_CONSTANT,
-    Joint,
-    NamedRate,
-    TwoStage,
-)
 from lemmata.settings import Option, number_or, step_numbers
 from lemmata.training import log_spaced, record_steps
+
+from ._two_stage import STAGE_1_CONSTANT, STAGE_2_CONSTANT, Joint, NamedRate, TwoStage
 
 IN_STAGES = ("ngd", "gd")
 """Algorithms that train one layer after the other."""

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from lemmata.margin import Status
-from lemmata.papers.convergence.setting._dataset import Dataset
 from lemmata.settings import CONTRADICTION, LimitView, OrdersView
 from lemmata.tokens import Problem
+
+from ._dataset import Dataset
 
 WINNER = "the token that the collocation sends to the label"
 

@@ -6,7 +6,8 @@ from jax.scipy.special import logsumexp
 from jaxtyping import Array, Bool, Float, Int
 
 from lemmata.attention import Inputs, split_mass
-from lemmata.papers.convergence.setting._dynamics import AbstractProbe
+
+from ._dynamics import AbstractProbe
 
 
 class ValueProbe(AbstractProbe):

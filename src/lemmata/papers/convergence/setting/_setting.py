@@ -8,24 +8,16 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.margin import Status
-from lemmata.papers.convergence.setting._analysis import ConvergenceAnalysis
-from lemmata.papers.convergence.setting._dataset import Dataset
-from lemmata.papers.convergence.setting._generators import Realizable, generate
-from lemmata.papers.convergence.setting._hypotheses import HYPOTHESES
-from lemmata.papers.convergence.setting._options import OPTIONS, Request, request_of
-from lemmata.papers.convergence.setting._two_stage import Joint, JointRun, TwoStage, TwoStageRun
-from lemmata.settings import (
-    AbstractSetting,
-    Column,
-    Evidence,
-    Grid,
-    Prediction,
-    Run,
-    Track,
-    silent,
-)
+from lemmata.settings import AbstractSetting, Column, Evidence, Grid, Prediction, Run, Track, silent
 from lemmata.tokens import read_token_files
 from lemmata.training import Store
+
+from ._analysis import ConvergenceAnalysis
+from ._dataset import Dataset
+from ._generators import Realizable, generate
+from ._hypotheses import HYPOTHESES
+from ._options import OPTIONS, Request, request_of
+from ._two_stage import Joint, JointRun, TwoStage, TwoStageRun
 
 ALWAYS = (
     Column("log_loss", "log loss", "the logarithm of the loss"),

@@ -10,22 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError, unknown_name
-from lemmata.attention import (
-    Inputs,
-    ValueCoordinates,
-    attention,
-    predict,
-    value_margins,
-)
-from lemmata.papers.convergence.setting._batch import Batch
-from lemmata.papers.convergence.setting._dataset import Dataset
-from lemmata.papers.convergence.setting._dynamics import (
-    AttentionTraining,
-    CollocationTraining,
-    JointState,
-    JointTraining,
-)
-from lemmata.papers.convergence.setting._probes import ValueProbe
+from lemmata.attention import Inputs, ValueCoordinates, attention, predict, value_margins
 from lemmata.training import (
     Recording,
     Rule,
@@ -36,6 +21,11 @@ from lemmata.training import (
     record_steps,
     run,
 )
+
+from ._batch import Batch
+from ._dataset import Dataset
+from ._dynamics import AttentionTraining, CollocationTraining, JointState, JointTraining
+from ._probes import ValueProbe
 
 NamedRate = Literal["paper", "largest"]
 Rate = float | NamedRate

@@ -6,8 +6,9 @@ from rich.table import Table
 from rich.text import Text
 
 from lemmata.margin import Status
-from lemmata.papers.convergence.setting._dataset import Dataset
 from lemmata.tokens import Problem, Role
+
+from ._dataset import Dataset
 
 ROLES = {
     "optimal": Role.OPTIMAL,

@@ -6,16 +6,7 @@ and Section 6; ``own`` and ``rates`` what the paper does not say.
 """
 
 from lemmata.claims import claims_of
-from lemmata.papers.mechanics.claims import (
-    descent,
-    gradient,
-    local,
-    own,
-    paths,
-    proof,
-    rates,
-    structure,
-    ties,
-)
+
+from . import descent, gradient, local, own, paths, proof, rates, structure, ties
 
 CLAIMS = claims_of([structure, paths, ties, gradient, descent, proof, local, own, rates])

@@ -6,18 +6,10 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Comparison, Identity, Inequality, Limit, statements, tends_to
-from lemmata.papers.mechanics.experiments import (
-    EPS,
-)
-from lemmata.papers.mechanics.setting import (
-    ACYCLIC_DATA,
-    FEASIBLE,
-    INDEPENDENT,
-    NONZERO,
-    REALIZABLE,
-    Dataset,
-)
 from lemmata.settings import Evidence, Grid, as_rows
+
+from ..experiments import EPS
+from ..setting import ACYCLIC_DATA, FEASIBLE, INDEPENDENT, NONZERO, REALIZABLE, Dataset
 
 EXACT = 1e-20
 """1 - corr below this is rounding: the direction is exact, and there is no rate to see."""

@@ -16,25 +16,12 @@ from lemmata.claims import (
     tends_to,
 )
 from lemmata.margin import pair_rows
-from lemmata.papers.mechanics.claims._shared import (
-    GLOBAL,
-    aligns,
-    claim,
-    optimum_error,
-    sides,
-    with_ties,
-)
-from lemmata.papers.mechanics.counterexamples import cycle_above_last
-from lemmata.papers.mechanics.experiments import (
-    DESCENT,
-    EPS,
-    LONG_DESCENT,
-    SAMPLE,
-    At,
-    random_weights,
-)
-from lemmata.papers.mechanics.setting import REALIZABLE, Dataset, Training
 from lemmata.settings import Evidence
+
+from ..counterexamples import cycle_above_last
+from ..experiments import DESCENT, EPS, LONG_DESCENT, SAMPLE, At, random_weights
+from ..setting import REALIZABLE, Dataset, Training
+from ._shared import GLOBAL, aligns, claim, optimum_error, sides, with_ties
 
 
 @claim(

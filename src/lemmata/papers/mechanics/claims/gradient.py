@@ -7,18 +7,12 @@ from typing import Any, Literal
 import numpy as np
 
 from lemmata.claims import Bench, Comparisons, Version, at_least, at_most, equal
-from lemmata.papers.mechanics.claims._shared import claim, sides, with_ties
-from lemmata.papers.mechanics.counterexamples import named
-from lemmata.papers.mechanics.experiments import (
-    SAMPLE,
-    At,
-    generator_for,
-    project,
-    random_weights,
-    softmax_of,
-)
-from lemmata.papers.mechanics.setting import REALIZABLE, Dataset
 from lemmata.settings import Evidence
+
+from ..counterexamples import named
+from ..experiments import SAMPLE, At, generator_for, project, random_weights, softmax_of
+from ..setting import REALIZABLE, Dataset
+from ._shared import claim, sides, with_ties
 
 WIDEST = 12
 """The gradient is computed entry by entry up to this dimension."""

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Comparisons, Inequality, at_least, at_most, equal, mean_of
-from lemmata.papers.mechanics.claims._shared import GLOBAL, claim
-from lemmata.papers.mechanics.experiments import (
+from lemmata.settings import Evidence, Grid
+
+from ..experiments import (
     ACYCLIC_RUN,
     CROSS_ENTROPY_RUN,
     CYCLIC_RUN,
@@ -15,14 +16,8 @@ from lemmata.papers.mechanics.experiments import (
     Followed,
     softmax_of,
 )
-from lemmata.papers.mechanics.setting import (
-    ACYCLIC_DATA,
-    INDEPENDENT,
-    NONZERO,
-    REALIZABLE,
-    Dataset,
-)
-from lemmata.settings import Evidence, Grid
+from ..setting import ACYCLIC_DATA, INDEPENDENT, NONZERO, REALIZABLE, Dataset
+from ._shared import GLOBAL, claim
 
 REPORTED_DIGITS = 5e-4
 """The paper gives its numbers to three digits."""

@@ -6,27 +6,14 @@ import numpy as np
 
 from lemmata.claims import Bench, Comparisons, at_least, at_most, equal, mean_of, tends_to
 from lemmata.margin import embedded_max_margin
-from lemmata.papers.mechanics.claims._shared import aligns, claim, sides, with_ties
-from lemmata.papers.mechanics.counterexamples import unrealizable
-from lemmata.papers.mechanics.experiments import (
-    FACTORED,
-    INFEASIBLE,
-    SAMPLE,
-    STRUCTURES,
-    At,
-    random_weights,
-)
-from lemmata.papers.mechanics.setting import (
-    ACYCLIC_DATA,
-    INDEPENDENT,
-    NONZERO,
-    REALIZABLE,
-    Dataset,
-    Training,
-)
-from lemmata.papers.mechanics.theory import tie_range_bound
 from lemmata.settings import Evidence
 from lemmata.tokens import PriorityGraph
+
+from ..counterexamples import unrealizable
+from ..experiments import FACTORED, INFEASIBLE, SAMPLE, STRUCTURES, At, random_weights
+from ..setting import ACYCLIC_DATA, INDEPENDENT, NONZERO, REALIZABLE, Dataset, Training
+from ..theory import tie_range_bound
+from ._shared import aligns, claim, sides, with_ties
 
 
 @claim(

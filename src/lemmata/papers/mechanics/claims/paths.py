@@ -7,30 +7,12 @@ import numpy as np
 
 from lemmata.attention import FLAT
 from lemmata.claims import Bench, Comparisons, Version, at_least, at_most, tends_to
-from lemmata.papers.mechanics.claims._shared import SEPARABLE, aligns, claim, sides
-from lemmata.papers.mechanics.counterexamples import (
-    SEARCH_DIGITS,
-    flat_loss_and_two_scores,
-    only_the_label,
-)
-from lemmata.papers.mechanics.experiments import (
-    BALLS,
-    DIRECTIONS,
-    EPS,
-    SAMPLE,
-    At,
-    log_odds_outside,
-    random_weights,
-)
-from lemmata.papers.mechanics.setting import (
-    ACYCLIC_DATA,
-    FEASIBLE,
-    REALIZABLE,
-    Dataset,
-    Training,
-    ball_paths,
-)
 from lemmata.settings import Evidence
+
+from ..counterexamples import SEARCH_DIGITS, flat_loss_and_two_scores, only_the_label
+from ..experiments import BALLS, DIRECTIONS, EPS, SAMPLE, At, log_odds_outside, random_weights
+from ..setting import ACYCLIC_DATA, FEASIBLE, REALIZABLE, Dataset, Training, ball_paths
+from ._shared import SEPARABLE, aligns, claim, sides
 
 RADII = np.array([1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 400.0])
 

@@ -5,18 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from lemmata.claims import Comparisons, Version, at_least, at_most, equal
-from lemmata.papers.mechanics.claims._shared import GLOBAL, claim, sides
-from lemmata.papers.mechanics.experiments import (
-    PATHS,
-    SAMPLE,
-    STEPS,
-    At,
-    Followed,
-    project,
-    random_weights,
-)
-from lemmata.papers.mechanics.setting import Dataset
 from lemmata.settings import Evidence
+
+from ..experiments import PATHS, SAMPLE, STEPS, At, Followed, project, random_weights
+from ..setting import Dataset
+from ._shared import GLOBAL, claim, sides
 
 SMALLEST = 1e-290
 """Gradients below this have lost digits to underflow."""

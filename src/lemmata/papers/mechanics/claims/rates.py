@@ -5,18 +5,11 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Comparisons, Identity, Silence, at_most, equal, tends_to
-from lemmata.papers.mechanics.claims._shared import EXACT, GLOBAL, claim
-from lemmata.papers.mechanics.experiments import (
-    BLOCK,
-    FLOWS,
-    LONG_DESCENT,
-    LONG_NORMALIZED,
-    ORBIT,
-    PATHS,
-    Followed,
-)
-from lemmata.papers.mechanics.setting import ACYCLIC_DATA, NONZERO, REALIZABLE, Dataset
 from lemmata.settings import Evidence, Grid
+
+from ..experiments import BLOCK, FLOWS, LONG_DESCENT, LONG_NORMALIZED, ORBIT, PATHS, Followed
+from ..setting import ACYCLIC_DATA, NONZERO, REALIZABLE, Dataset
+from ._shared import EXACT, GLOBAL, claim
 
 TENTH = 0.1
 """Orbits to first order in η, and growth by the end of a run, are known to this share."""

@@ -6,9 +6,11 @@ import numpy as np
 
 from lemmata.claims import Bench, Comparisons, at_least, at_most, equal
 from lemmata.margin import embedded_max_margin, pair_rows
-from lemmata.papers.mechanics.claims._shared import claim, optimum_error, sides, speaking, with_ties
-from lemmata.papers.mechanics.counterexamples import chain
-from lemmata.papers.mechanics.experiments import (
+from lemmata.settings import Evidence
+from lemmata.tokens import PriorityGraph, label_positions, tied_positions
+
+from ..counterexamples import chain
+from ..experiments import (
     EPS,
     SAMPLE,
     STRUCTURES,
@@ -20,15 +22,8 @@ from lemmata.papers.mechanics.experiments import (
     random_weights,
     softmax_of,
 )
-from lemmata.papers.mechanics.setting import (
-    ACYCLIC_DATA,
-    FEASIBLE,
-    INDEPENDENT,
-    REALIZABLE,
-    Dataset,
-)
-from lemmata.settings import Evidence
-from lemmata.tokens import PriorityGraph, label_positions, tied_positions
+from ..setting import ACYCLIC_DATA, FEASIBLE, INDEPENDENT, REALIZABLE, Dataset
+from ._shared import claim, optimum_error, sides, speaking, with_ties
 
 
 @claim(

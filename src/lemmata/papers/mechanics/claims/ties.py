@@ -6,23 +6,16 @@ import numpy as np
 
 from lemmata.claims import Bench, Comparisons, Version, at_least, at_most, equal, tends_to
 from lemmata.margin import pair_rows, span_basis
-from lemmata.papers.mechanics.claims._shared import (
-    GLOBAL,
-    aligns,
-    claim,
-    optimum_error,
-    sides,
-    speaking,
-    with_ties,
-)
-from lemmata.papers.mechanics.counterexamples import (
+from lemmata.settings import Evidence
+
+from ..counterexamples import (
     several_minimisers,
     several_minimisers_excess,
     sphere_cosines,
     two_decay_rates,
     two_decay_rates_excess,
 )
-from lemmata.papers.mechanics.experiments import (
+from ..experiments import (
     EPS,
     PATHS,
     SAMPLE,
@@ -36,9 +29,9 @@ from lemmata.papers.mechanics.experiments import (
     softmax_of,
     worst_margin,
 )
-from lemmata.papers.mechanics.setting import FEASIBLE, REALIZABLE, Dataset
-from lemmata.papers.mechanics.theory import lemma_4_radius
-from lemmata.settings import Evidence
+from ..setting import FEASIBLE, REALIZABLE, Dataset
+from ..theory import lemma_4_radius
+from ._shared import GLOBAL, aligns, claim, optimum_error, sides, speaking, with_ties
 
 LATE = 80.0
 """A radius at which the sample that decays last is known."""

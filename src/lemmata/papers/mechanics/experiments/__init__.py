@@ -1,14 +1,17 @@
 """The experiments behind the claims and figures."""
 
 from lemmata.claims import Experiment, Several
-from lemmata.papers.mechanics.counterexamples import unrealizable
-from lemmata.papers.mechanics.experiments._instances import EXAMPLES as EXAMPLES
-from lemmata.papers.mechanics.experiments._instances import Examples as Examples
-from lemmata.papers.mechanics.experiments._instances import Random as Random
-from lemmata.papers.mechanics.experiments._instances import Repeated as Repeated
-from lemmata.papers.mechanics.experiments._instances import mixture as mixture
-from lemmata.papers.mechanics.experiments._measures import Followed as Followed
-from lemmata.papers.mechanics.experiments._measures import (
+from lemmata.settings import Evidence
+
+from ..counterexamples import unrealizable
+from ..setting import ACYCLIC, CYCLIC, LOCAL, Dataset, Recipe, Training
+from ._instances import EXAMPLES as EXAMPLES
+from ._instances import Examples as Examples
+from ._instances import Random as Random
+from ._instances import Repeated as Repeated
+from ._instances import mixture as mixture
+from ._measures import Followed as Followed
+from ._measures import (
     compare_directions,
     follow_flows,
     follow_paths,
@@ -19,22 +22,20 @@ from lemmata.papers.mechanics.experiments._measures import (
     train_factors,
     train_locally,
 )
-from lemmata.papers.mechanics.experiments._measures import train as train
-from lemmata.papers.mechanics.experiments._points import EPS as EPS
-from lemmata.papers.mechanics.experiments._points import At as At
-from lemmata.papers.mechanics.experiments._points import generator_for as generator_for
-from lemmata.papers.mechanics.experiments._points import project as project
-from lemmata.papers.mechanics.experiments._points import pull_back as pull_back
-from lemmata.papers.mechanics.experiments._points import random_weights as random_weights
-from lemmata.papers.mechanics.experiments._points import softmax_of as softmax_of
-from lemmata.papers.mechanics.experiments._restricted import linear_head as linear_head
-from lemmata.papers.mechanics.experiments._restricted import log_linear_excess as log_linear_excess
-from lemmata.papers.mechanics.experiments._restricted import log_odds_outside as log_odds_outside
-from lemmata.papers.mechanics.experiments._restricted import other_direction as other_direction
-from lemmata.papers.mechanics.experiments._restricted import restricted_path as restricted_path
-from lemmata.papers.mechanics.experiments._restricted import worst_margin as worst_margin
-from lemmata.papers.mechanics.setting import ACYCLIC, CYCLIC, LOCAL, Dataset, Recipe, Training
-from lemmata.settings import Evidence
+from ._measures import train as train
+from ._points import EPS as EPS
+from ._points import At as At
+from ._points import generator_for as generator_for
+from ._points import project as project
+from ._points import pull_back as pull_back
+from ._points import random_weights as random_weights
+from ._points import softmax_of as softmax_of
+from ._restricted import linear_head as linear_head
+from ._restricted import log_linear_excess as log_linear_excess
+from ._restricted import log_odds_outside as log_odds_outside
+from ._restricted import other_direction as other_direction
+from ._restricted import restricted_path as restricted_path
+from ._restricted import worst_margin as worst_margin
 
 Looked = Experiment[Evidence[Dataset]]
 Tracked = Experiment[Evidence[Followed]]

@@ -7,13 +7,9 @@ from typing import Literal
 import numpy as np
 
 from lemmata.claims import AbstractInstances, Scale, Several
-from lemmata.papers.mechanics.counterexamples import (
-    chain,
-    cycle_above_last,
-    figure_2,
-    purely_cyclic,
-)
-from lemmata.papers.mechanics.setting import ACYCLIC, CYCLIC, Dataset, Recipe, generate
+
+from ..counterexamples import chain, cycle_above_last, figure_2, purely_cyclic
+from ..setting import ACYCLIC, CYCLIC, Dataset, Recipe, generate
 
 BALANCED = 1e-6
 """Ties whose W^cyc is smaller are balanced, and would test nothing."""

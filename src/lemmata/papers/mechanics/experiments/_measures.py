@@ -11,15 +11,10 @@ from lemmata._errors import InputError
 from lemmata.attention import LINEAR
 from lemmata.claims import Bench, Experiment
 from lemmata.margin import pair_rows
-from lemmata.papers.mechanics.experiments._points import At
-from lemmata.papers.mechanics.experiments._restricted import (
-    linear_head,
-    log_linear_excess,
-    log_odds_outside,
-    other_direction,
-    worst_margin,
-)
-from lemmata.papers.mechanics.setting import (
+from lemmata.settings import Evidence, Grid
+from lemmata.tokens import Problem
+
+from ..setting import (
     Curve,
     Dataset,
     Pseudo,
@@ -30,9 +25,15 @@ from lemmata.papers.mechanics.setting import (
     path,
     pseudo_limits,
 )
-from lemmata.papers.mechanics.theory import score_gaps, theorem_1_radius
-from lemmata.settings import Evidence, Grid
-from lemmata.tokens import Problem
+from ..theory import score_gaps, theorem_1_radius
+from ._points import At
+from ._restricted import (
+    linear_head,
+    log_linear_excess,
+    log_odds_outside,
+    other_direction,
+    worst_margin,
+)
 
 MOST_TOKENS = 200
 """Statements at given weights use dense matrices."""

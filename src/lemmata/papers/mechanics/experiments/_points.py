@@ -6,7 +6,7 @@ from zlib import crc32
 import numpy as np
 from jaxtyping import Bool, Float
 
-from lemmata.papers.mechanics.setting import Dataset, Risk
+from ..setting import Dataset, Risk
 
 Matrix = Float[np.ndarray, "dimension dimension"]
 Basis = Float[np.ndarray, "rank variables"]

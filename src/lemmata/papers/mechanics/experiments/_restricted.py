@@ -6,8 +6,9 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.margin import pair_rows
-from lemmata.papers.mechanics.experiments._points import At, generator_for, project
-from lemmata.papers.mechanics.setting import Dataset, PathPoint, Risk, regularization_path
+
+from ..setting import Dataset, PathPoint, Risk, regularization_path
+from ._points import At, generator_for, project
 
 Matrix = Float[np.ndarray, "dimension dimension"]
 

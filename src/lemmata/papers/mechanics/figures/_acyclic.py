@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 from lemmata.claims import Bench, Experiment
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.experiments import ACYCLIC_RUN, Looked, Random, train
-from lemmata.papers.mechanics.figures._trials import draw_level, draw_trials, of, spread
-from lemmata.papers.mechanics.setting import ACYCLIC, Dataset, Training
 from lemmata.settings import Evidence
+
+from ..experiments import ACYCLIC_RUN, Looked, Random, train
+from ..setting import ACYCLIC, Dataset, Training
+from ._trials import draw_level, draw_trials, of, spread
 
 PAPER = 0.99
 """The paper reports a mean correlation above this."""

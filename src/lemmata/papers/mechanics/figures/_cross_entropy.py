@@ -7,10 +7,11 @@ import numpy as np
 from lemmata.claims import Bench
 from lemmata.drawing import number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.experiments import CROSS_ENTROPY_RUN, Followed
-from lemmata.papers.mechanics.figures import _local as local
-from lemmata.papers.mechanics.figures._squared import starvation
 from lemmata.settings import Evidence
+
+from ..experiments import CROSS_ENTROPY_RUN, Followed
+from . import _local as local
+from ._squared import starvation
 
 GLOBAL_DISTANCE = 9.59
 """The paper's mean distance to the global W^cyc."""

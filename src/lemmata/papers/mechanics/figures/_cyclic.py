@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 from lemmata.claims import Bench
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.experiments import CYCLIC_RUN
-from lemmata.papers.mechanics.figures._trials import draw_level, draw_trials, of, spread
-from lemmata.papers.mechanics.setting import Dataset
 from lemmata.settings import Evidence
+
+from ..experiments import CYCLIC_RUN
+from ..setting import Dataset
+from ._trials import draw_level, draw_trials, of, spread
 
 PAPER_CORRELATION = 0.987
 """The paper's mean at the end."""

@@ -10,15 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import (
-    PALETTE,
-    TEXT_WIDTH,
-    draw_tokens,
-    number,
-    style,
-)
+from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_tokens, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.setting import Dataset
 from lemmata.tokens import (
     PriorityGraph,
     Sample,
@@ -27,6 +20,8 @@ from lemmata.tokens import (
     priority_graphs,
     tied_positions,
 )
+
+from ..setting import Dataset
 
 SAMPLES = ("231 3", "421 2", "341 3", "132 1", "312 3", "142 1", "342 2")
 """The inputs as numbers of tokens, and their labels."""

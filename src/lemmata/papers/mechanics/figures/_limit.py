@@ -9,10 +9,11 @@ from matplotlib.figure import Figure
 from lemmata.claims import Bench, Experiment
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.experiments import CYCLIC_RUN, Looked, train
-from lemmata.papers.mechanics.figures._trials import Grid, draw_level, of, spread
-from lemmata.papers.mechanics.setting import Dataset, Training
 from lemmata.settings import Evidence
+
+from ..experiments import CYCLIC_RUN, Looked, train
+from ..setting import Dataset, Training
+from ._trials import Grid, draw_level, of, spread
 
 CLOSE = 1e-6
 """1 - correlation below this counts as having arrived."""

@@ -13,9 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band
-from lemmata.papers.mechanics.experiments import Followed
-from lemmata.papers.mechanics.figures._trials import draw_level, spread
 from lemmata.settings import Evidence
+
+from ..experiments import Followed
+from ._trials import draw_level, spread
 
 STARVED = 1e-15
 """A gradient below this is smaller than a few of the authors' epsilon: steps shrink to nothing."""

@@ -5,10 +5,11 @@ from typing import Any
 from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.mechanics.experiments import LITERAL_SQUARED_RUN, SQUARED_RUN, Followed
-from lemmata.papers.mechanics.figures import _local as local
-from lemmata.papers.mechanics.figures._trials import of
 from lemmata.settings import Evidence
+
+from ..experiments import LITERAL_SQUARED_RUN, SQUARED_RUN, Followed
+from . import _local as local
+from ._trials import of
 
 PAPER = {
     "correlation": {"local, authors": "above 0.99"},

@@ -9,12 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from lemmata.drawing import NamedGraph
-from lemmata.papers.mechanics.setting._dataset import Dataset
-from lemmata.papers.mechanics.setting._document import document
-from lemmata.papers.mechanics.setting._page import orders_view
-from lemmata.papers.mechanics.setting._reading import Query, Reading
-from lemmata.papers.mechanics.setting._wording import describe
 from lemmata.settings import AbstractAnalysis, OrdersView, Selection
+
+from ._dataset import Dataset
+from ._document import document
+from ._page import orders_view
+from ._reading import Query, Reading
+from ._wording import describe
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,10 @@ from scipy.optimize import minimize
 
 from lemmata.attention import AbstractLoss, CellCoordinates, Inputs
 from lemmata.margin import pair_rows, span_basis
-from lemmata.papers.mechanics.setting._batch import Batch
-from lemmata.papers.mechanics.setting._dataset import Dataset
-from lemmata.papers.mechanics.setting._training import Training
+
+from ._batch import Batch
+from ._dataset import Dataset
+from ._training import Training
 
 STARTS = 2
 """Random directions to start from, beside the predicted one."""

@@ -22,15 +22,10 @@ from lemmata.attention import (
     pack,
 )
 from lemmata.margin import Pair, pair_rows, span_basis
-from lemmata.papers.mechanics.setting._dataset import Dataset
-from lemmata.papers.mechanics.setting._dynamics import TiedSpace
-from lemmata.papers.mechanics.setting._heads import (
-    Head,
-    Loss,
-    is_identity,
-    scores,
-    takes_softmax,
-)
+
+from ._dataset import Dataset
+from ._dynamics import TiedSpace
+from ._heads import Head, Loss, is_identity, scores, takes_softmax
 
 Matrix = Float[np.ndarray, "dimension dimension"]
 

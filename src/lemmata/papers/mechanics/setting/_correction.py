@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.papers.mechanics.setting._minimise import Minimum
 from lemmata.tokens import PriorityGraph
+
+from ._minimise import Minimum
 
 Cell = tuple[int, int]
 

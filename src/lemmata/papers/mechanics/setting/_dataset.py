@@ -24,23 +24,6 @@ from lemmata.margin import (
     remove,
     span_basis,
 )
-from lemmata.papers.mechanics.setting._correction import Correction, by_cell, in_span
-from lemmata.papers.mechanics.setting._minimise import minimise, minimise_logits
-from lemmata.papers.mechanics.setting._problems import (
-    cycles,
-    embedding_problems,
-    labels_out_of_reach,
-    limit_problems,
-    shortened,
-)
-from lemmata.papers.mechanics.setting._risk import Risk
-from lemmata.papers.mechanics.setting._sentences import (
-    Sentence,
-    Sentences,
-    document_of,
-    encode,
-    samples_of,
-)
 from lemmata.tokens import (
     Instance,
     Problem,
@@ -51,6 +34,12 @@ from lemmata.tokens import (
     orthonormality_error,
     priority_graphs,
 )
+
+from ._correction import Correction, by_cell, in_span
+from ._minimise import minimise, minimise_logits
+from ._problems import cycles, embedding_problems, labels_out_of_reach, limit_problems, shortened
+from ._risk import Risk
+from ._sentences import Sentence, Sentences, document_of, encode, samples_of
 
 ORTHONORMAL = 1e-9
 """Embeddings whose Gram matrix is this close to the identity count as orthonormal."""

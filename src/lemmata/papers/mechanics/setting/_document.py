@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from lemmata.margin import MaxMargin, Pair, Status
-from lemmata.papers.mechanics.setting._dataset import Dataset
-from lemmata.papers.mechanics.setting._reading import Query, Reading
 from lemmata.settings import certificate_of
 from lemmata.tokens import Problem
+
+from ._dataset import Dataset
+from ._reading import Query, Reading
 
 MOST_ENTRIES = 20_000
 """Entries and multipliers of W^mm that are printed one by one."""

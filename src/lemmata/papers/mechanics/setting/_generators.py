@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError, unknown_name
-from lemmata.papers.mechanics.setting._dataset import Dataset
+
+from ._dataset import Dataset
 
 KINDS = ("acyclic", "cyclic", "any")
 LABELS = ("uniform", "priority")

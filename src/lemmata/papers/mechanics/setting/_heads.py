@@ -5,7 +5,8 @@ from jaxtyping import Float
 
 from lemmata._errors import InputError, unknown_name
 from lemmata.attention import Shape
-from lemmata.papers.mechanics.setting._dataset import Dataset
+
+from ._dataset import Dataset
 
 LOSSES = ("log", "squared", "softmax-squared", "cross-entropy")
 HEADS = ("identity", "embedding")

@@ -9,7 +9,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-from lemmata.papers.mechanics.setting._risk import Cells, Design, Entries, Point, Risk
+from ._risk import Cells, Design, Entries, Point, Risk
 
 MOST_STEPS = 200
 """Newton steps before giving up; a dozen is usual."""

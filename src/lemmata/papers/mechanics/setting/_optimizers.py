@@ -7,8 +7,9 @@ import optax
 from jaxtyping import Array, Float
 
 from lemmata.attention import AbstractLoss, CellCoordinates, Inputs, LogScaled
-from lemmata.papers.mechanics.setting._dynamics import TiedSpace, measure_ties
 from lemmata.training import AbstractDynamics, Measurements, TrainingState, common_measurements
+
+from ._dynamics import TiedSpace, measure_ties
 
 
 class OptimizerState(eqx.Module):

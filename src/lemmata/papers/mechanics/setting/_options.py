@@ -6,16 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from lemmata._errors import InputError
-from lemmata.papers.mechanics.setting._heads import HEADS, LOSSES, Head
-from lemmata.papers.mechanics.setting._training import (
-    ALGORITHMS,
-    RATES,
-    USUAL_RATE,
-    Algorithm,
-    Training,
-)
 from lemmata.settings import Option, number_or, step_numbers
 from lemmata.tokens import read_embeddings
+
+from ._heads import HEADS, LOSSES, Head
+from ._training import ALGORITHMS, RATES, USUAL_RATE, Algorithm, Training
 
 STEPS = Training.steps
 

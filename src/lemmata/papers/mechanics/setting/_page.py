@@ -1,9 +1,10 @@
 """The analysis of a dataset for a page: what its parts mean, in the words of the paper."""
 
 from lemmata.margin import Status
-from lemmata.papers.mechanics.setting._dataset import Dataset
-from lemmata.papers.mechanics.setting._reading import Reading
 from lemmata.settings import CONTRADICTION, LimitView, OrdersView
+
+from ._dataset import Dataset
+from ._reading import Reading
 
 TIES = (
     "They share the attention. The shares do not depend on chance: they are given by a matrix "

@@ -6,12 +6,9 @@ import numpy as np
 from jaxtyping import Float, Num
 
 from lemmata._errors import InputError
-from lemmata.papers.mechanics.setting._dataset import Dataset
-from lemmata.papers.mechanics.setting._regularization import (
-    PathPoint,
-    gradient_flow,
-    regularization_path,
-)
+
+from ._dataset import Dataset
+from ._regularization import PathPoint, gradient_flow, regularization_path
 
 MOST_VARIABLES = 1_500
 """Dense Newton steps beyond this take minutes."""

@@ -26,11 +26,12 @@ from lemmata.margin import (
     pair_rows,
     span_basis,
 )
-from lemmata.papers.mechanics.setting._batch import Limit
-from lemmata.papers.mechanics.setting._dataset import Dataset
-from lemmata.papers.mechanics.setting._heads import LOSSES, scores
-from lemmata.papers.mechanics.setting._training import Training, reduced_dataset
 from lemmata.tokens import PriorityGraph, Sample, TokenData, priority_graphs
+
+from ._batch import Limit
+from ._dataset import Dataset
+from ._heads import LOSSES, scores
+from ._training import Training, reduced_dataset
 
 SELECTED = 1e-2
 """Attention above this counts as selection."""

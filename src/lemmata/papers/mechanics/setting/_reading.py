@@ -10,16 +10,11 @@ from jaxtyping import Float
 from scipy.special import softmax
 
 from lemmata.drawing import NamedGraph
-from lemmata.papers.mechanics.setting._dataset import Dataset
-from lemmata.papers.mechanics.setting._hypotheses import (
-    ACYCLIC_DATA,
-    FEASIBLE,
-    INDEPENDENT,
-    NONZERO,
-    REALIZABLE,
-)
 from lemmata.settings import Selection
 from lemmata.tokens import PriorityGraph, Problem
+
+from ._dataset import Dataset
+from ._hypotheses import ACYCLIC_DATA, FEASIBLE, INDEPENDENT, NONZERO, REALIZABLE
 
 ASSUMPTIONS = {
     "assumption_2": REALIZABLE,

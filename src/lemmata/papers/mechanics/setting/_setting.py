@@ -9,26 +9,18 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.margin import Status
-from lemmata.papers.mechanics.setting._analysis import MechanicsAnalysis
-from lemmata.papers.mechanics.setting._batch import Matrix
-from lemmata.papers.mechanics.setting._dataset import Dataset
-from lemmata.papers.mechanics.setting._generators import ACYCLIC, CYCLIC
-from lemmata.papers.mechanics.setting._hypotheses import HYPOTHESES
-from lemmata.papers.mechanics.setting._options import CURVES, OPTIONS, Request, request_of
-from lemmata.papers.mechanics.setting._paths import flow, path
-from lemmata.papers.mechanics.setting._training import attend, expect
-from lemmata.settings import (
-    AbstractSetting,
-    Column,
-    Evidence,
-    Grid,
-    Prediction,
-    Run,
-    Track,
-    silent,
-)
+from lemmata.settings import AbstractSetting, Column, Evidence, Grid, Prediction, Run, Track, silent
 from lemmata.tokens import Instance, read_token_files
 from lemmata.training import Store
+
+from ._analysis import MechanicsAnalysis
+from ._batch import Matrix
+from ._dataset import Dataset
+from ._generators import ACYCLIC, CYCLIC
+from ._hypotheses import HYPOTHESES
+from ._options import CURVES, OPTIONS, Request, request_of
+from ._paths import flow, path
+from ._training import attend, expect
 
 PREFIXES = False
 """A text sentence is one sample: its last token is the label of the rest."""

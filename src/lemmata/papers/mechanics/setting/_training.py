@@ -13,25 +13,14 @@ from scipy.special import softmax
 
 from lemmata._errors import InputError, unknown_name
 from lemmata.attention import Inputs
-from lemmata.papers.mechanics.setting._batch import Batch, Limit, Matrix
-from lemmata.papers.mechanics.setting._dataset import Dataset
-from lemmata.papers.mechanics.setting._dynamics import (
-    BlockTraining,
-    FactoredTraining,
-    SelectionTraining,
-)
-from lemmata.papers.mechanics.setting._heads import (
-    Head,
-    Loss,
-    check_head,
-    check_loss,
-    is_identity,
-    scores,
-    takes_softmax,
-)
-from lemmata.papers.mechanics.setting._optimizers import OptaxTraining
 from lemmata.tokens import TokenData
 from lemmata.training import AbstractDynamics, Recording, Store, log_spaced, record_steps, run
+
+from ._batch import Batch, Limit, Matrix
+from ._dataset import Dataset
+from ._dynamics import BlockTraining, FactoredTraining, SelectionTraining
+from ._heads import Head, Loss, check_head, check_loss, is_identity, scores, takes_softmax
+from ._optimizers import OptaxTraining
 
 ALGORITHMS = ("ngd", "gd", "block", "factored")
 RATES = ("paper", "tight")

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from rich.table import Table
 from rich.text import Text
 
-from lemmata.papers.mechanics.setting._dataset import Dataset
-from lemmata.papers.mechanics.setting._document import certified
-from lemmata.papers.mechanics.setting._reading import Query, Reading
 from lemmata.settings import certificate_of
 from lemmata.tokens import Token
+
+from ._dataset import Dataset
+from ._document import certified
+from ._reading import Query, Reading
 
 MOST_QUERIES = 12
 MOST_LINES = 12

@@ -8,7 +8,8 @@ Section 3.3 and Appendix C; ``observations`` and ``heat_maps`` Section 4 and App
 """
 
 from lemmata.claims import claims_of
-from lemmata.papers.selection.claims import (
+
+from . import (
     bands,
     construction,
     definitions,

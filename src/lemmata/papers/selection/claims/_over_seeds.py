@@ -6,17 +6,10 @@ Ends are means over the last tenth of the time, and losses are averaged over all
 import numpy as np
 
 from lemmata.claims import Inequality, Limit, at_least, at_most, mean_of, tends_to
-from lemmata.papers.selection.experiments.endings import (
-    Rows,
-    Tasks,
-    clock,
-    end,
-    off_plateau,
-    over,
-    power,
-)
-from lemmata.papers.selection.experiments.runs import Arm, Pair
 from lemmata.settings import Evidence
+
+from ..experiments.endings import Rows, Tasks, clock, end, off_plateau, over, power
+from ..experiments.runs import Arm, Pair
 
 STAYS = 0.25
 """A loss that stays falls at most like this power of the time."""

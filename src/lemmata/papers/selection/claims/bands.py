@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Comparison, Version, at_least, at_most, equal, statements
-from lemmata.papers.selection import theory
-from lemmata.papers.selection.experiments.states import STATES, StateGrid
-from lemmata.papers.selection.setting import SPARSE
 from lemmata.settings import Evidence
+
+from .. import theory
+from ..experiments.states import STATES, StateGrid
+from ..setting import SPARSE
 
 claim = statements("selection")
 

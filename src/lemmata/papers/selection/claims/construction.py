@@ -5,18 +5,11 @@ import math
 import numpy as np
 
 from lemmata.claims import Bench, Comparison, Inequality, at_least, at_most, equal, statements
-from lemmata.papers.selection import theory
-from lemmata.papers.selection.experiments.construction import ENCODED, Encoded, encode
-from lemmata.papers.selection.setting import (
-    FITS,
-    GUIDING,
-    PROPER,
-    SEPARATED,
-    Plan,
-    Task,
-    misled_encodings,
-)
 from lemmata.settings import Evidence
+
+from .. import theory
+from ..experiments.construction import ENCODED, Encoded, encode
+from ..setting import FITS, GUIDING, PROPER, SEPARATED, Plan, Task, misled_encodings
 
 claim = statements("selection")
 

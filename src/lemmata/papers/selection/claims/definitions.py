@@ -7,15 +7,12 @@ import numpy as np
 from scipy.special import softmax
 
 from lemmata.claims import Bench, Comparison, Inequality, at_most, equal, statements
-from lemmata.papers.selection.counterexamples import Signs, plan_of, three_vectors
-from lemmata.papers.selection.experiments.encodings import ENCODINGS, Ensemble
-from lemmata.papers.selection.experiments.matrices import (
-    ENUMERATION,
-    MATRICES,
-    Enumeration,
-    Matrices,
-)
-from lemmata.papers.selection.setting import (
+from lemmata.settings import Evidence
+
+from ..counterexamples import Signs, plan_of, three_vectors
+from ..experiments.encodings import ENCODINGS, Ensemble
+from ..experiments.matrices import ENUMERATION, MATRICES, Enumeration, Matrices
+from ..setting import (
     Batch,
     Weights,
     inner_products,
@@ -25,7 +22,6 @@ from lemmata.papers.selection.setting import (
     population,
     subset_encodings,
 )
-from lemmata.settings import Evidence
 
 claim = statements("selection")
 

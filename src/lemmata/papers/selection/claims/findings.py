@@ -3,22 +3,16 @@
 import numpy as np
 
 from lemmata.claims import Comparison, Fact, at_least, at_most, equal, statements
-from lemmata.papers.selection.claims._over_seeds import mean_at_least, mean_at_most, vanishes
-from lemmata.papers.selection.experiments.endings import clock
-from lemmata.papers.selection.experiments.ensembles import (
-    ACCEPTED,
-    JENSEN,
-    RIVALS,
-    Accepted,
-    JensenPoint,
-    Rivals,
-)
-from lemmata.papers.selection.experiments.mean_fields import MEAN_FIELD, Followed
-from lemmata.papers.selection.experiments.runs import SGD, Pair
-from lemmata.papers.selection.experiments.switched_encodings import SWITCHED, Switched
-from lemmata.papers.selection.setting import CONVERGES
-from lemmata.papers.selection.theory import NEEDED_DELTA
 from lemmata.settings import Evidence
+
+from ..experiments.endings import clock
+from ..experiments.ensembles import ACCEPTED, JENSEN, RIVALS, Accepted, JensenPoint, Rivals
+from ..experiments.mean_fields import MEAN_FIELD, Followed
+from ..experiments.runs import SGD, Pair
+from ..experiments.switched_encodings import SWITCHED, Switched
+from ..setting import CONVERGES
+from ..theory import NEEDED_DELTA
+from ._over_seeds import mean_at_least, mean_at_most, vanishes
 
 claim = statements("selection")
 

@@ -7,14 +7,9 @@ import numpy as np
 from scipy.special import softmax
 
 from lemmata.claims import Comparison, Version, equal, statements
-from lemmata.papers.selection.claims.definitions import (
-    AVERAGED,
-    aligned,
-    attention,
-    mean_attention,
-)
-from lemmata.papers.selection.claims.one_hot import stays_on_directions
-from lemmata.papers.selection.experiments.matrices import (
+from lemmata.settings import Evidence
+
+from ..experiments.matrices import (
     ENUMERATION,
     MATRICES,
     STOCHASTIC_MATRICES,
@@ -22,8 +17,9 @@ from lemmata.papers.selection.experiments.matrices import (
     FullDescent,
     Matrices,
 )
-from lemmata.papers.selection.setting import Population, population
-from lemmata.settings import Evidence
+from ..setting import Population, population
+from .definitions import AVERAGED, aligned, attention, mean_attention
+from .one_hot import stays_on_directions
 
 claim = statements("selection")
 

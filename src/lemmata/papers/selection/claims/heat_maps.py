@@ -3,9 +3,10 @@
 import numpy as np
 
 from lemmata.claims import Comparison, Silence, at_least, at_most, statements
-from lemmata.papers.selection.experiments.heat_maps import HEAT_MAPS, HeatMap
-from lemmata.papers.selection.setting import CONVERGES
 from lemmata.settings import Evidence
+
+from ..experiments.heat_maps import HEAT_MAPS, HeatMap
+from ..setting import CONVERGES
 
 claim = statements("selection")
 

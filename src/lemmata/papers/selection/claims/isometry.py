@@ -18,12 +18,13 @@ from lemmata.claims import (
     equal,
     statements,
 )
-from lemmata.papers.selection.claims.definitions import ensemble_of, off_subset, subsets_of
-from lemmata.papers.selection.counterexamples import three_vectors, with_more_positions
-from lemmata.papers.selection.experiments.encodings import ENCODINGS, Ensemble
-from lemmata.papers.selection.experiments.matrices import MATRICES, Matrices
-from lemmata.papers.selection.setting import measure_isometry, subset_encodings
 from lemmata.settings import Evidence
+
+from ..counterexamples import three_vectors, with_more_positions
+from ..experiments.encodings import ENCODINGS, Ensemble
+from ..experiments.matrices import MATRICES, Matrices
+from ..setting import measure_isometry, subset_encodings
+from .definitions import ensemble_of, off_subset, subsets_of
 
 claim = statements("selection")
 

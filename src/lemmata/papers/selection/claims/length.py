@@ -6,20 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from lemmata.claims import Bench, Comparison, Silence, at_least, at_most, statements
-from lemmata.papers.selection import theory
-from lemmata.papers.selection.counterexamples import plan_of
-from lemmata.papers.selection.experiments.descents import STOCHASTIC, Descent
-from lemmata.papers.selection.experiments.long_descents import LENGTHS, LongRun, long_runs
-from lemmata.papers.selection.setting import (
-    RESTRICTED,
-    SMALL_LOSS,
-    SPARSE,
-    STOCHASTIC_STEP,
-    Plan,
-    Task,
-    walsh,
-)
 from lemmata.settings import Evidence
+
+from .. import theory
+from ..counterexamples import plan_of
+from ..experiments.descents import STOCHASTIC, Descent
+from ..experiments.long_descents import LENGTHS, LongRun, long_runs
+from ..setting import RESTRICTED, SMALL_LOSS, SPARSE, STOCHASTIC_STEP, Plan, Task, walsh
 
 claim = statements("selection")
 

@@ -10,17 +10,13 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Bench, Comparison, Inequality, at_least, at_most, equal, statements
-from lemmata.papers.selection import theory
-from lemmata.papers.selection.experiments.fractions import KERNEL_VECTORS, KernelVector
-from lemmata.papers.selection.experiments.networks import (
-    EXPLICIT,
-    FIRST_LAYERS,
-    Explicit,
-    Layer,
-)
-from lemmata.papers.selection.experiments.trained_nets import TRAINED, Trained
-from lemmata.papers.selection.setting import FITS, POSITIONS
 from lemmata.settings import Evidence
+
+from .. import theory
+from ..experiments.fractions import KERNEL_VECTORS, KernelVector
+from ..experiments.networks import EXPLICIT, FIRST_LAYERS, Explicit, Layer
+from ..experiments.trained_nets import TRAINED, Trained
+from ..setting import FITS, POSITIONS
 
 claim = statements("selection")
 

@@ -18,14 +18,9 @@ from lemmata.claims import (
     statements,
     tends_to,
 )
-from lemmata.papers.selection.claims._over_seeds import (
-    advantage,
-    mean_at_least,
-    mean_at_most,
-    stays,
-    vanishes,
-)
-from lemmata.papers.selection.experiments.endings import (
+from lemmata.settings import Evidence
+
+from ..experiments.endings import (
     clock,
     end,
     late,
@@ -36,20 +31,12 @@ from lemmata.papers.selection.experiments.endings import (
     share,
     subset_sizes,
 )
-from lemmata.papers.selection.experiments.ensembles import RIVALS
-from lemmata.papers.selection.experiments.mean_fields import FORECAST, Forecast
-from lemmata.papers.selection.experiments.runs import (
-    ADAM,
-    ADAM_STARTS,
-    SGD,
-    SGD_STARTS,
-    Arm,
-    Pair,
-    Starts,
-)
-from lemmata.papers.selection.experiments.switched_encodings import SWITCHED, Switched
-from lemmata.papers.selection.setting import CONVERGES
-from lemmata.settings import Evidence
+from ..experiments.ensembles import RIVALS
+from ..experiments.mean_fields import FORECAST, Forecast
+from ..experiments.runs import ADAM, ADAM_STARTS, SGD, SGD_STARTS, Arm, Pair, Starts
+from ..experiments.switched_encodings import SWITCHED, Switched
+from ..setting import CONVERGES
+from ._over_seeds import advantage, mean_at_least, mean_at_most, stays, vanishes
 
 claim = statements("selection")
 

@@ -10,31 +10,13 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.special import softmax
 
-from lemmata.claims import (
-    Comparison,
-    Silence,
-    Version,
-    at_least,
-    at_most,
-    equal,
-    statements,
-)
-from lemmata.papers.selection import theory
-from lemmata.papers.selection.experiments.descents import ONE_HOT, Descent, one_hot_dynamics
-from lemmata.papers.selection.experiments.matrices import (
-    MATRICES,
-    ONE_HOT_MATRICES,
-    FullDescent,
-    Matrices,
-)
-from lemmata.papers.selection.setting import (
-    SMALL_LOSS,
-    SMALL_STEP,
-    SPARSE,
-    Scalars,
-    trajectory,
-)
+from lemmata.claims import Comparison, Silence, Version, at_least, at_most, equal, statements
 from lemmata.settings import Evidence
+
+from .. import theory
+from ..experiments.descents import ONE_HOT, Descent, one_hot_dynamics
+from ..experiments.matrices import MATRICES, ONE_HOT_MATRICES, FullDescent, Matrices
+from ..setting import SMALL_LOSS, SMALL_STEP, SPARSE, Scalars, trajectory
 
 claim = statements("selection")
 

@@ -5,24 +5,13 @@ from itertools import product
 import numpy as np
 
 from lemmata.claims import Comparison, Silence, at_least, at_most, statements, tends_to
-from lemmata.papers.selection import theory
-from lemmata.papers.selection.experiments.descents import ONE_HOT, STOCHASTIC, Descent
-from lemmata.papers.selection.experiments.ensembles import LONGER, THREE_SIGNS
-from lemmata.papers.selection.experiments.long_descents import (
-    LATE,
-    LENGTHS,
-    STEP_SIZES,
-    LongRun,
-)
-from lemmata.papers.selection.setting import (
-    RESTRICTED,
-    SMALL_LOSS,
-    SMALL_STEP,
-    SPARSE,
-    Plan,
-    orthogonality_floor,
-)
 from lemmata.settings import Evidence
+
+from .. import theory
+from ..experiments.descents import ONE_HOT, STOCHASTIC, Descent
+from ..experiments.ensembles import LONGER, THREE_SIGNS
+from ..experiments.long_descents import LATE, LENGTHS, STEP_SIZES, LongRun
+from ..setting import RESTRICTED, SMALL_LOSS, SMALL_STEP, SPARSE, Plan, orthogonality_floor
 
 claim = statements("selection")
 

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Bench, Comparison, Inequality, Version, at_least, at_most, statements
-from lemmata.papers.selection import theory
-from lemmata.papers.selection.experiments.descents import ONE_HOT, Descent
-from lemmata.papers.selection.experiments.plans import numbers_of
-from lemmata.papers.selection.setting import SMALL_LOSS, SMALL_STEP, SPARSE, Plan, Task
 from lemmata.settings import Evidence
+
+from .. import theory
+from ..experiments.descents import ONE_HOT, Descent
+from ..experiments.plans import numbers_of
+from ..setting import SMALL_LOSS, SMALL_STEP, SPARSE, Plan, Task
 
 claim = statements("selection")
 

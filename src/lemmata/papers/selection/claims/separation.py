@@ -5,16 +5,17 @@ from fractions import Fraction
 import numpy as np
 
 from lemmata.claims import Comparison, at_least, equal, statements
-from lemmata.papers.selection import theory
-from lemmata.papers.selection.experiments.construction import LITERAL, Literal8
-from lemmata.papers.selection.experiments.separation import (
+from lemmata.settings import Evidence
+
+from .. import theory
+from ..experiments.construction import LITERAL, Literal8
+from ..experiments.separation import (
     SEPARATIONS,
     TRAINED_TRANSFORMER,
     Separation,
     TrainedTransformer,
 )
-from lemmata.papers.selection.setting import FITS, NARROWER, PROPER, printed_self_attention
-from lemmata.settings import Evidence
+from ..setting import FITS, NARROWER, PROPER, printed_self_attention
 
 claim = statements("selection")
 

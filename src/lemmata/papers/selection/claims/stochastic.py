@@ -16,11 +16,12 @@ from lemmata.claims import (
     equal,
     statements,
 )
-from lemmata.papers.selection import theory
-from lemmata.papers.selection.experiments.descents import STOCHASTIC, Descent
-from lemmata.papers.selection.experiments.plans import numbers_of
-from lemmata.papers.selection.setting import RESTRICTED, Plan, Task
 from lemmata.settings import Evidence
+
+from .. import theory
+from ..experiments.descents import STOCHASTIC, Descent
+from ..experiments.plans import numbers_of
+from ..setting import RESTRICTED, Plan, Task
 
 claim = statements("selection")
 

@@ -7,12 +7,13 @@ import numpy as np
 from scipy.special import softmax
 
 from lemmata.claims import Bench, Comparison, Version, at_least, at_most, equal, statements
-from lemmata.papers.selection.claims.definitions import attention, ensemble_of, mean_attention
-from lemmata.papers.selection.counterexamples import three_vectors
-from lemmata.papers.selection.experiments.encodings import ENCODINGS, Ensemble
-from lemmata.papers.selection.experiments.matrices import ENUMERATION, Enumeration
-from lemmata.papers.selection.setting import FamilyAttention, inner_products
 from lemmata.settings import Evidence
+
+from ..counterexamples import three_vectors
+from ..experiments.encodings import ENCODINGS, Ensemble
+from ..experiments.matrices import ENUMERATION, Enumeration
+from ..setting import FamilyAttention, inner_products
+from .definitions import attention, ensemble_of, mean_attention
 
 claim = statements("selection")
 

@@ -6,11 +6,12 @@ from fractions import Fraction
 import numpy as np
 
 from lemmata.claims import Comparison, Inequality, at_least, equal, statements
-from lemmata.papers.selection import theory
-from lemmata.papers.selection.experiments.fractions import BLIND, Blind
-from lemmata.papers.selection.experiments.networks import FIRST_LAYERS, Layer
-from lemmata.papers.selection.setting import FITS, POSITIONS, PROPER
 from lemmata.settings import Evidence
+
+from .. import theory
+from ..experiments.fractions import BLIND, Blind
+from ..experiments.networks import FIRST_LAYERS, Layer
+from ..setting import FITS, POSITIONS, PROPER
 
 claim = statements("selection")
 

@@ -9,10 +9,11 @@ from jaxtyping import Float, Int
 from scipy.special import softmax
 
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale, Several
-from lemmata.papers.selection import theory
-from lemmata.papers.selection.experiments.networks import Unseen
-from lemmata.papers.selection.experiments.plans import AbstractOfPlan, AbstractPlanned, Plans, Size
-from lemmata.papers.selection.setting import (
+from lemmata.settings import Evidence
+from lemmata.tokens import Problem
+
+from .. import theory
+from ..setting import (
     Attention,
     Plan,
     Task,
@@ -25,8 +26,8 @@ from lemmata.papers.selection.setting import (
     self_attention,
     tight_encodings,
 )
-from lemmata.settings import Evidence
-from lemmata.tokens import Problem
+from .networks import Unseen
+from .plans import AbstractOfPlan, AbstractPlanned, Plans, Size
 
 MOST_SUBSETS = 20_000
 """If there are more subsets, so many random ones are looked at."""

@@ -11,20 +11,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.experiments.encodings import (
-    ENSEMBLES,
-    NEARLY_ORTHONORMAL,
-    Ensemble,
-    family_gaps,
-)
-from lemmata.papers.selection.experiments.plans import (
-    AbstractPlanned,
-    Descending,
-    Plans,
-    Size,
-    numbers_of,
-)
-from lemmata.papers.selection.setting import (
+from lemmata.settings import Evidence
+from lemmata.tokens import Problem
+from lemmata.training import run
+
+from ..setting import (
     Average,
     FamilyAttention,
     Isometry,
@@ -34,10 +25,9 @@ from lemmata.papers.selection.setting import (
     TwoScalars,
     first_times,
 )
-from lemmata.papers.selection.theory import kappa
-from lemmata.settings import Evidence
-from lemmata.tokens import Problem
-from lemmata.training import run
+from ..theory import kappa
+from .encodings import ENSEMBLES, NEARLY_ORTHONORMAL, Ensemble, family_gaps
+from .plans import AbstractPlanned, Descending, Plans, Size, numbers_of
 
 MOST_STEPS = 5_000_000
 """Where the search for the time to epsilon stops."""

@@ -8,17 +8,12 @@ from jaxtyping import Float
 
 from lemmata._errors import InputError
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.experiments.plans import AbstractPlanned, Plans, Size
-from lemmata.papers.selection.setting import (
-    FamilyAttention,
-    Isometry,
-    Plan,
-    measure_isometry,
-    near_orthogonal_family,
-)
-from lemmata.papers.selection.theory import NEEDED_DELTA
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
+
+from ..setting import FamilyAttention, Isometry, Plan, measure_isometry, near_orthogonal_family
+from ..theory import NEEDED_DELTA
+from .plans import AbstractPlanned, Plans, Size
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from jaxtyping import Bool
 
-from lemmata.papers.selection.experiments.runs import Arm, Pair, Series
-from lemmata.papers.selection.setting import TrainingRun
 from lemmata.settings import Evidence
+
+from ..setting import TrainingRun
+from .runs import Arm, Pair, Series
 
 Tasks = Iterable[tuple[int, int]]
 """Pairs of a length T and a subset size q."""

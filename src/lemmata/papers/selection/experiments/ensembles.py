@@ -14,17 +14,10 @@ from jaxtyping import Float
 from scipy.special import softmax
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.experiments.networks import SECTION_4 as PAPER_SIZE
-from lemmata.papers.selection.experiments.plans import (
-    AbstractOfPlan,
-    Plans,
-    Size,
-    numbers_alone,
-)
-from lemmata.papers.selection.experiments.runs import (
-    PAPER,
-)
-from lemmata.papers.selection.setting import (
+from lemmata.settings import Evidence
+from lemmata.tokens import Problem
+
+from ..setting import (
     Family,
     Isometry,
     Plan,
@@ -35,8 +28,9 @@ from lemmata.papers.selection.setting import (
     near_orthogonal_family,
     population,
 )
-from lemmata.settings import Evidence
-from lemmata.tokens import Problem
+from .networks import SECTION_4 as PAPER_SIZE
+from .plans import AbstractOfPlan, Plans, Size, numbers_alone
+from .runs import PAPER
 
 SUBSETS = 2_000
 """From which the climb to a large delta starts."""

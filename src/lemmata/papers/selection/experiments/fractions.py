@@ -8,11 +8,12 @@ import numpy as np
 from jaxtyping import Int
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.experiments.networks import TASKS, looked_at, task_problems
-from lemmata.papers.selection.experiments.plans import AbstractOfPlan
-from lemmata.papers.selection.setting import EVERY_SUBSET, BlindPair, Plan, Task, blind_pair
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
+
+from ..setting import EVERY_SUBSET, BlindPair, Plan, Task, blind_pair
+from .networks import TASKS, looked_at, task_problems
+from .plans import AbstractOfPlan
 
 
 @dataclass(frozen=True)

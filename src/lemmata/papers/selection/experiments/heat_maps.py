@@ -8,18 +8,12 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
-from lemmata.papers.selection.experiments.plans import AbstractPlanned
-from lemmata.papers.selection.experiments.runs import divergence
-from lemmata.papers.selection.setting import (
-    OnlineChoices,
-    Plan,
-    Task,
-    Training,
-    largest_epsilon,
-    run_all,
-)
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
+
+from ..setting import OnlineChoices, Plan, Task, Training, largest_epsilon, run_all
+from .plans import AbstractPlanned
+from .runs import divergence
 
 QUERIES: tuple[Literal["zero", "fixed", "random"], ...] = ("zero", "fixed", "random")
 """What may stand for x_query, of which the paper says nothing."""

@@ -12,18 +12,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.experiments.plans import (
-    AbstractPlanned,
-    Descending,
-    Plans,
-    Size,
-    numbers_of,
-)
-from lemmata.papers.selection.setting import OneHotAttention, Plan, TwoScalars
-from lemmata.papers.selection.theory import missed, two_level_loss
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 from lemmata.training import run
+
+from ..setting import OneHotAttention, Plan, TwoScalars
+from ..theory import missed, two_level_loss
+from .plans import AbstractPlanned, Descending, Plans, Size, numbers_of
 
 
 @dataclass(frozen=True)

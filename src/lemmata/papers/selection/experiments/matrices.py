@@ -15,9 +15,10 @@ from jax import Array
 from jaxtyping import Float, Int
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.experiments.descents import one_hot_dynamics
-from lemmata.papers.selection.experiments.plans import AbstractOfPlan, Descending, Plans, Size
-from lemmata.papers.selection.setting import (
+from lemmata.settings import Evidence
+from lemmata.tokens import Problem
+
+from ..setting import (
     Average,
     Family,
     FamilyAttention,
@@ -27,8 +28,8 @@ from lemmata.papers.selection.setting import (
     all_near_orthogonal,
     population,
 )
-from lemmata.settings import Evidence
-from lemmata.tokens import Problem
+from .descents import one_hot_dynamics
+from .plans import AbstractOfPlan, Descending, Plans, Size
 
 
 @dataclass(frozen=True)

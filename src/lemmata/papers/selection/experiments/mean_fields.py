@@ -4,19 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.experiments.plans import AbstractPlanned
-from lemmata.papers.selection.experiments.runs import (
-    PAPER,
-    SECTION_4,
-    Online,
-    OnlinePlans,
-    divergence,
-    pairs_behind,
-    sizes_of,
-)
-from lemmata.papers.selection.setting import MeanField, Plan, Training, TrainingRun, mean_field
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
+
+from ..setting import MeanField, Plan, Training, TrainingRun, mean_field
+from .plans import AbstractPlanned
+from .runs import PAPER, SECTION_4, Online, OnlinePlans, divergence, pairs_behind, sizes_of
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,11 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection import theory
-from lemmata.papers.selection.experiments.plans import AbstractOfPlan, AbstractPlanned, Plans, Size
-from lemmata.papers.selection.setting import (
+from lemmata.settings import Evidence
+from lemmata.tokens import Problem
+
+from .. import theory
+from ..setting import (
     Estimate,
     ExplicitNet,
     FirstLayer,
@@ -31,8 +33,7 @@ from lemmata.papers.selection.setting import (
     subset_moment,
     visible_share,
 )
-from lemmata.settings import Evidence
-from lemmata.tokens import Problem
+from .plans import AbstractOfPlan, AbstractPlanned, Plans, Size
 
 SECTION_4 = Size(200, 3, 5, 170, threshold=0.3)
 """The paper's own sizes."""

@@ -8,9 +8,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
-from lemmata.papers.selection.setting import Plan, Task, largest_epsilon, largest_rate
 from lemmata.settings import Evidence
 from lemmata.training import log_spaced
+
+from ..setting import Plan, Task, largest_epsilon, largest_rate
 
 DENSE = 300
 """So many steps at the start are all recorded."""

@@ -8,18 +8,11 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
-from lemmata.papers.selection.experiments.plans import AbstractPlanned
-from lemmata.papers.selection.setting import (
-    OnlineChoices,
-    Plan,
-    Task,
-    Training,
-    TrainingRun,
-    largest_epsilon,
-    run_all,
-)
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
+
+from ..setting import OnlineChoices, Plan, Task, Training, TrainingRun, largest_epsilon, run_all
+from .plans import AbstractPlanned
 
 Arm = Literal["stochastic", "fixed"]
 Series = Float[np.ndarray, "records"]

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.experiments.construction import Encoded, encode_all
-from lemmata.papers.selection.experiments.networks import SECTION_4, law_of
-from lemmata.papers.selection.experiments.plans import AbstractPlanned, Descending, Plans, Size
-from lemmata.papers.selection.setting import (
+from lemmata.settings import Evidence
+from lemmata.tokens import Problem
+
+from ..setting import (
     FamilyAttention,
     Plan,
     Scalars,
@@ -20,8 +20,9 @@ from lemmata.papers.selection.setting import (
     near_orthogonal_family,
     trajectory,
 )
-from lemmata.settings import Evidence
-from lemmata.tokens import Problem
+from .construction import Encoded, encode_all
+from .networks import SECTION_4, law_of
+from .plans import AbstractPlanned, Descending, Plans, Size
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.experiments.plans import AbstractPlanned, Plans, Size, numbers_of
-from lemmata.papers.selection.setting import Plan, Task, largest_rate
-from lemmata.papers.selection.theory import ceiling
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
+
+from ..setting import Plan, Task, largest_rate
+from ..theory import ceiling
+from .plans import AbstractPlanned, Plans, Size, numbers_of
 
 ROWS, COLUMNS = 80, 81
 

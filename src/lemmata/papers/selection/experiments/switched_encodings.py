@@ -9,17 +9,12 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.experiments.plans import AbstractPlanned
-from lemmata.papers.selection.experiments.runs import SECTION_4, Online, Pair, pairs_behind
-from lemmata.papers.selection.setting import (
-    Plan,
-    Task,
-    TrainingRun,
-    near_orthogonal_family,
-    token_free_losses,
-)
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
+
+from ..setting import Plan, Task, TrainingRun, near_orthogonal_family, token_free_losses
+from .plans import AbstractPlanned
+from .runs import SECTION_4, Online, Pair, pairs_behind
 
 FRESH = 20
 """Fresh encodings under which trained weights are looked at again."""

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lemmata.claims import Bench, Experiment
-from lemmata.papers.selection.experiments.networks import law_of
-from lemmata.papers.selection.experiments.plans import AbstractOfPlan, Plans, Size
-from lemmata.papers.selection.setting import Estimate, Plan, least_loss, train_nets
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
+
+from ..setting import Estimate, Plan, least_loss, train_nets
+from .networks import law_of
+from .plans import AbstractOfPlan, Plans, Size
 
 
 @dataclass(frozen=True)

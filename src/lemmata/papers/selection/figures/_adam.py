@@ -2,8 +2,9 @@
 
 from lemmata.claims import Bench
 from lemmata.papers._paper import Drawing
-from lemmata.papers.selection.experiments.runs import ADAM
-from lemmata.papers.selection.figures._generalization import draw_figure
+
+from ..experiments.runs import ADAM
+from ._generalization import draw_figure
 
 
 def draw(bench: Bench) -> Drawing:

@@ -2,9 +2,10 @@
 
 from lemmata.claims import Bench
 from lemmata.papers._paper import Drawing
-from lemmata.papers.selection.experiments.runs import ADAM_RANDOM
-from lemmata.papers.selection.figures._generalization import draw_figure
-from lemmata.papers.selection.figures._sgd_random import START
+
+from ..experiments.runs import ADAM_RANDOM
+from ._generalization import draw_figure
+from ._sgd_random import START
 
 
 def draw(bench: Bench) -> Drawing:

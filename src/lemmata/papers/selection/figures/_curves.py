@@ -7,10 +7,11 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 
 from lemmata.drawing import PALETTE, draw_band, number
-from lemmata.papers.selection.experiments.endings import late, power
-from lemmata.papers.selection.experiments.runs import ARMS, Arm, Pair
-from lemmata.papers.selection.setting import Training
 from lemmata.settings import Evidence
+
+from ..experiments.endings import late, power
+from ..experiments.runs import ARMS, Arm, Pair
+from ..setting import Training
 
 COLOURS = {"stochastic": PALETTE["blue"], "fixed": PALETTE["red"]}
 NAMES = {"stochastic": "fresh encodings", "fixed": "fixed encodings"}

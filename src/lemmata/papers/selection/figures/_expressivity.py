@@ -10,16 +10,14 @@ from matplotlib.figure import Figure
 from lemmata.claims import Bench, Experiment
 from lemmata.drawing import COLUMN_WIDTH, PALETTE, SMALL, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.selection import theory
-from lemmata.papers.selection.experiments.networks import SECTION_4, Explicit, explicit_nets
-from lemmata.papers.selection.experiments.plans import Plans
-from lemmata.papers.selection.experiments.separation import (
-    TRAINED_TRANSFORMER,
-    TrainedTransformer,
-)
-from lemmata.papers.selection.experiments.trained_nets import TRAINED, Trained
-from lemmata.papers.selection.setting import Plan, Task
 from lemmata.settings import Evidence
+
+from .. import theory
+from ..experiments.networks import SECTION_4, Explicit, explicit_nets
+from ..experiments.plans import Plans
+from ..experiments.separation import TRAINED_TRANSFORMER, TrainedTransformer
+from ..experiments.trained_nets import TRAINED, Trained
+from ..setting import Plan, Task
 
 WIDTHS = (5, 80, 175, 300, 450, 600, 750, 900, 980, 996, 999)
 """At which the explicit net is measured; 175 is the transformer's."""

@@ -8,16 +8,11 @@ from matplotlib.figure import Figure
 from lemmata.claims import Bench, Experiment
 from lemmata.drawing import TEXT_WIDTH, draw_logarithmic, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.selection.experiments.endings import lengths, subset_sizes
-from lemmata.papers.selection.experiments.runs import Pair
-from lemmata.papers.selection.figures._curves import (
-    draw_task,
-    rows,
-    setting,
-    span,
-    table,
-)
 from lemmata.settings import Evidence
+
+from ..experiments.endings import lengths, subset_sizes
+from ..experiments.runs import Pair
+from ._curves import draw_task, rows, setting, span, table
 
 
 def draw_figure(bench: Bench, experiment: Experiment[Evidence[Pair]], says: str) -> Drawing:

@@ -7,8 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lemmata.drawing import PALETTE, SMALL, number
-from lemmata.papers.selection.experiments.heat_maps import HeatMap
 from lemmata.settings import Evidence
+
+from ..experiments.heat_maps import HeatMap
 
 
 def draw_weights(

@@ -7,9 +7,10 @@ from matplotlib.figure import Figure
 from lemmata.claims import Bench
 from lemmata.drawing import COLUMN_WIDTH, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.selection.experiments.heat_maps import HEAT_MAPS, HeatMap
-from lemmata.papers.selection.figures._heat import draw_weights, setting, table
 from lemmata.settings import Evidence
+
+from ..experiments.heat_maps import HEAT_MAPS, HeatMap
+from ._heat import draw_weights, setting, table
 
 
 def draw(bench: Bench) -> Drawing:

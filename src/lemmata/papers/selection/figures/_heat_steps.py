@@ -5,8 +5,9 @@ from matplotlib.figure import Figure
 from lemmata.claims import Bench
 from lemmata.drawing import TEXT_WIDTH, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.selection.experiments.heat_maps import HEAT_MAPS
-from lemmata.papers.selection.figures._heat import draw_weights, setting
+
+from ..experiments.heat_maps import HEAT_MAPS
+from ._heat import draw_weights, setting
 
 
 def draw(bench: Bench) -> Drawing:

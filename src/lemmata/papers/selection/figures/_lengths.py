@@ -8,17 +8,13 @@ from matplotlib.figure import Figure
 from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_logarithmic, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.selection.experiments.endings import lengths
-from lemmata.papers.selection.experiments.mean_fields import MEAN_FIELD
-from lemmata.papers.selection.experiments.runs import SGD, Pair
-from lemmata.papers.selection.experiments.switched_encodings import SWITCHED, Switched
-from lemmata.papers.selection.figures._curves import (
-    draw_task,
-    setting,
-    span,
-    table,
-)
 from lemmata.settings import Evidence
+
+from ..experiments.endings import lengths
+from ..experiments.mean_fields import MEAN_FIELD
+from ..experiments.runs import SGD, Pair
+from ..experiments.switched_encodings import SWITCHED, Switched
+from ._curves import draw_task, setting, span, table
 
 
 def draw(bench: Bench) -> Drawing:

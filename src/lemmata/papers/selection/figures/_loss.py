@@ -9,10 +9,11 @@ from matplotlib.figure import Figure
 from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_band, draw_logarithmic, number, style
 from lemmata.papers._paper import Drawing
-from lemmata.papers.selection.experiments.endings import fitted, late, linearity
-from lemmata.papers.selection.experiments.mean_fields import MEAN_FIELD, Followed
-from lemmata.papers.selection.figures._curves import draw_thousands, setting
 from lemmata.settings import Evidence
+
+from ..experiments.endings import fitted, late, linearity
+from ..experiments.mean_fields import MEAN_FIELD, Followed
+from ._curves import draw_thousands, setting
 
 
 def draw(bench: Bench) -> Drawing:

@@ -3,11 +3,12 @@
 from lemmata.claims import Bench
 from lemmata.drawing import number
 from lemmata.papers._paper import Drawing
-from lemmata.papers.selection.claims.observations import REPORTED_SHARE
-from lemmata.papers.selection.experiments.ensembles import RIVALS
-from lemmata.papers.selection.experiments.runs import SGD
-from lemmata.papers.selection.experiments.switched_encodings import SWITCHED
-from lemmata.papers.selection.figures._generalization import draw_figure
+
+from ..claims.observations import REPORTED_SHARE
+from ..experiments.ensembles import RIVALS
+from ..experiments.runs import SGD
+from ..experiments.switched_encodings import SWITCHED
+from ._generalization import draw_figure
 
 
 def draw(bench: Bench) -> Drawing:

@@ -2,8 +2,9 @@
 
 from lemmata.claims import Bench
 from lemmata.papers._paper import Drawing
-from lemmata.papers.selection.experiments.runs import SGD_RANDOM
-from lemmata.papers.selection.figures._generalization import draw_figure
+
+from ..experiments.runs import SGD_RANDOM
+from ._generalization import draw_figure
 
 START = (
     "Weights start Gaussian with variance 1/(d + d_e), which the paper calls a standard deviation. "

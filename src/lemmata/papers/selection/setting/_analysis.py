@@ -7,24 +7,16 @@ from typing import Any
 import numpy as np
 
 from lemmata._errors import InputError
-from lemmata.papers.selection.setting._findings import Length, Limits, Time, Width
-from lemmata.papers.selection.setting._forecast import (
-    Forecast,
-    forecast,
-    loss_elsewhere,
-    plateau,
-    tail,
-)
-from lemmata.papers.selection.setting._hypotheses import (
-    RESTRICTED,
-    SMALL_LOSS,
-    SMALL_STEP,
-    SPARSE,
-    STOCHASTIC_STEP,
-)
-from lemmata.papers.selection.setting._measure import Measured, measure
-from lemmata.papers.selection.setting._plan import Plan, largest_epsilon, largest_rate
-from lemmata.papers.selection.setting._wording import (
+from lemmata.settings import AbstractAnalysis, Hypothesis
+from lemmata.tokens import Problem
+
+from ..theory import length_ratio, width_law
+from ._findings import Length, Limits, Time, Width
+from ._forecast import Forecast, forecast, loss_elsewhere, plateau, tail
+from ._hypotheses import RESTRICTED, SMALL_LOSS, SMALL_STEP, SPARSE, STOCHASTIC_STEP
+from ._measure import Measured, measure
+from ._plan import Plan, largest_epsilon, largest_rate
+from ._wording import (
     describe_elsewhere,
     describe_encodings,
     describe_plan,
@@ -32,9 +24,6 @@ from lemmata.papers.selection.setting._wording import (
     describe_theorems,
     describe_time,
 )
-from lemmata.papers.selection.theory import length_ratio, width_law
-from lemmata.settings import AbstractAnalysis, Hypothesis
-from lemmata.tokens import Problem
 
 ASSUMPTIONS: dict[str, Hypothesis] = {
     "q_range": SPARSE,

@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from lemmata._errors import InputError
-from lemmata.papers.selection.setting._encodings import Encodings, subset_encodings
+
+from ._encodings import Encodings, subset_encodings
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,13 @@ from jax import lax
 from jaxtyping import Float, Int
 
 from lemmata._errors import InputError
-from lemmata.papers.selection.setting._encodings import inner_products, near_orthogonal
-from lemmata.papers.selection.setting._plan import Plan
-from lemmata.papers.selection.setting._task import Task
-from lemmata.papers.selection.setting._two_scalars import (
+from lemmata.training import run
+
+from ..theory import kappa
+from ._encodings import inner_products, near_orthogonal
+from ._plan import Plan
+from ._task import Task
+from ._two_scalars import (
     AbstractAttention,
     FamilyAttention,
     OneHotAttention,
@@ -29,8 +32,6 @@ from lemmata.papers.selection.setting._two_scalars import (
     TwoScalars,
     first_times,
 )
-from lemmata.papers.selection.theory import kappa
-from lemmata.training import run
 
 GROUPS = 4
 """Groups of encodings and subsets, each of which gives an answer of its own."""

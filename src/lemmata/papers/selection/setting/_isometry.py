@@ -12,8 +12,8 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float, Int
 
-from lemmata.papers.selection.setting._encodings import Encodings, inner_products
-from lemmata.papers.selection.setting._task import Task
+from ._encodings import Encodings, inner_products
+from ._task import Task
 
 Gram = Float[np.ndarray, "T T"]
 Supports = tuple[tuple[int, ...], tuple[int, ...]]

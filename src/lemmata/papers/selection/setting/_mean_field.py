@@ -16,18 +16,19 @@ from jax import lax
 from jaxtyping import Array, Float, Int
 
 from lemmata._errors import InputError
-from lemmata.papers.selection.setting._encodings import inner_products, near_orthogonal_family
-from lemmata.papers.selection.setting._population import Average
-from lemmata.papers.selection.setting._task import Task
-from lemmata.papers.selection.setting._training import Training
-from lemmata.papers.selection.setting._two_scalars import (
+from lemmata.training import record_steps, run
+
+from ._encodings import inner_products, near_orthogonal_family
+from ._population import Average
+from ._task import Task
+from ._training import Training
+from ._two_scalars import (
     AbstractAttention,
     FamilyAttention,
     Scalars,
     TabulatedAttention,
     TwoScalars,
 )
-from lemmata.training import record_steps, run
 
 HIGHEST = 12.0
 """Attention is tabulated up to this C, which grows like the logarithm of the steps."""

@@ -9,17 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lemmata.papers.selection.setting._encodings import (
-    Encodings,
-    expected_draws,
-    inner_products,
-    near_orthogonal,
-    welch_bound,
-)
-from lemmata.papers.selection.setting._isometry import bounded_isometry, orthogonality
-from lemmata.papers.selection.setting._plan import Plan
-from lemmata.papers.selection.setting._task import Task
-from lemmata.papers.selection.theory import NEEDED_DELTA
+from ..theory import NEEDED_DELTA
+from ._encodings import Encodings, expected_draws, inner_products, near_orthogonal, welch_bound
+from ._isometry import bounded_isometry, orthogonality
+from ._plan import Plan
+from ._task import Task
 
 MOST_NUMBERS = 2_000_000
 """Inner products that are looked at."""

@@ -11,7 +11,8 @@ from jaxtyping import Float, Int
 from scipy.fft import dct
 
 from lemmata._errors import InputError
-from lemmata.papers.selection.setting._task import Task, select_tokens
+
+from ._task import Task, select_tokens
 
 TokenPart = Float[np.ndarray, "width inputs"]
 """The columns of W_1 that meet x_vec = (x_1, ..., x_T): Td of them."""

@@ -10,18 +10,12 @@ import optax
 from jax import lax
 from jaxtyping import Array, Float, Float32, Int
 
-from lemmata.papers.selection.setting._encodings import draw_signs
-from lemmata.papers.selection.setting._model import (
-    Batch,
-    Weights,
-    draw_batch,
-    loss_and_gradient,
-    losses,
-    token_free_losses,
-)
-from lemmata.papers.selection.setting._plan import Query
-from lemmata.papers.selection.setting._task import Task
 from lemmata.training import AbstractDynamics, Stream, fold, normals, padded_subsets
+
+from ._encodings import draw_signs
+from ._model import Batch, Weights, draw_batch, loss_and_gradient, losses, token_free_losses
+from ._plan import Query
+from ._task import Task
 
 STEPS, START, QUERY, MEASURES = range(1 << 20, (1 << 20) + 4)
 """Children of a run's stream; those before them are for the blocks of fixed encodings."""

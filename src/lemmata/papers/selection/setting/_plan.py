@@ -9,8 +9,9 @@ from jaxtyping import Float
 
 from lemmata._errors import InputError, unknown_name
 from lemmata.papers._plans import LONGEST_NAME
-from lemmata.papers.selection.setting._task import Task
 from lemmata.tokens import Problem
+
+from ._task import Task
 
 Kind = Literal["one-hot", "random", "given"]
 """Where encodings come from: the identity, random signs by rejection, or the user."""

@@ -23,17 +23,11 @@ from lemmata.papers._plans import (
     read_entries,
     whole,
 )
-from lemmata.papers.selection.setting._encodings import check_threshold
-from lemmata.papers.selection.setting._plan import (
-    OnlineChoices,
-    Plan,
-    Positions,
-    Query,
-    largest_epsilon,
-    usual_rate,
-)
-from lemmata.papers.selection.setting._task import Task
 from lemmata.tokens import as_matrix, read_embeddings
+
+from ._encodings import check_threshold
+from ._plan import OnlineChoices, Plan, Positions, Query, largest_epsilon, usual_rate
+from ._task import Task
 
 Rows = Float[np.ndarray, "T d_e"]
 

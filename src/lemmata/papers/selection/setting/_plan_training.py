@@ -11,12 +11,13 @@ import numpy as np
 from jaxtyping import Int
 
 from lemmata._errors import InputError, unknown_name
-from lemmata.papers.selection.setting._encodings import one_hot
-from lemmata.papers.selection.setting._forecast import loss_elsewhere, two_scalars
-from lemmata.papers.selection.setting._plan import Plan, Query
-from lemmata.papers.selection.setting._trained_plan import TrainedPlan
-from lemmata.papers.selection.setting._training import Training, TrainingRun
 from lemmata.training import Guarded, Store, log_spaced, record_steps, run
+
+from ._encodings import one_hot
+from ._forecast import loss_elsewhere, two_scalars
+from ._plan import Plan, Query
+from ._trained_plan import TrainedPlan
+from ._training import Training, TrainingRun
 
 ALGORITHMS = ("gd", "sgd", "adam")
 USUAL_STEPS = {"gd": 100_000, "sgd": 1_000, "adam": 1_000}

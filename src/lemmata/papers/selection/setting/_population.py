@@ -15,8 +15,8 @@ import numpy as np
 from jax import nn
 from jaxtyping import Array, Float, Int
 
-from lemmata.papers.selection.setting._encodings import subset_encodings
-from lemmata.papers.selection.setting._model import Weights
+from ._encodings import subset_encodings
+from ._model import Weights
 
 Average = Literal["inside", "outside"]
 """Where the expectation over encodings stands: inside the norm, on the model's output (Eq. 4),

@@ -7,25 +7,6 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 
 from lemmata._errors import InputError
-from lemmata.papers.selection.setting._analysis import Analysis, analyze_plan
-from lemmata.papers.selection.setting._encodings import walsh
-from lemmata.papers.selection.setting._hypotheses import (
-    CONVERGES,
-    RESTRICTED,
-    SMALL_LOSS,
-    SMALL_STEP,
-    SPARSE,
-    STOCHASTIC_STEP,
-)
-from lemmata.papers.selection.setting._plan import Plan, Query, largest_epsilon, largest_rate
-from lemmata.papers.selection.setting._plan_file import read_plans
-from lemmata.papers.selection.setting._plan_training import (
-    ALGORITHMS,
-    USUAL_RATES,
-    USUAL_STEPS,
-    PlanTraining,
-)
-from lemmata.papers.selection.setting._task import Task
 from lemmata.settings import (
     AbstractSetting,
     Column,
@@ -38,6 +19,14 @@ from lemmata.settings import (
     step_numbers,
 )
 from lemmata.training import Store
+
+from ._analysis import Analysis, analyze_plan
+from ._encodings import walsh
+from ._hypotheses import CONVERGES, RESTRICTED, SMALL_LOSS, SMALL_STEP, SPARSE, STOCHASTIC_STEP
+from ._plan import Plan, Query, largest_epsilon, largest_rate
+from ._plan_file import read_plans
+from ._plan_training import ALGORITHMS, USUAL_RATES, USUAL_STEPS, PlanTraining
+from ._task import Task
 
 ON_SAMPLES = ("sgd", "adam")
 

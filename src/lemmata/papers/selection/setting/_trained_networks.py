@@ -17,9 +17,10 @@ import optax
 from jax import nn
 from jaxtyping import Array, Float, Float32, Int, UInt32
 
-from lemmata.papers.selection.setting._networks import Estimate, TokenPart
-from lemmata.papers.selection.setting._task import Task
 from lemmata.training import AbstractDynamics, Store, Stream, fold, normals, run, stream, subsets
+
+from ._networks import Estimate, TokenPart
+from ._task import Task
 
 TEST_SAMPLES = 40_000
 """Fresh samples on which a net is measured."""

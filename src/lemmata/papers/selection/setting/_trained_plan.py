@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.papers.selection.setting._analysis import isometry_problem, problems_of
-from lemmata.papers.selection.setting._measure import measure
-from lemmata.papers.selection.setting._plan import Plan
-from lemmata.papers.selection.setting._training import TrainingRun
 from lemmata.tokens import Problem
+
+from ._analysis import isometry_problem, problems_of
+from ._measure import measure
+from ._plan import Plan
+from ._training import TrainingRun
 
 Series = Float[np.ndarray, "records"]
 

@@ -12,12 +12,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata._errors import InputError
-from lemmata.papers.selection.setting._encodings import check_threshold, near_orthogonal
-from lemmata.papers.selection.setting._model import Weights
-from lemmata.papers.selection.setting._online import QUERY, START, OnlineState, OnlineTraining
-from lemmata.papers.selection.setting._plan import Positions, Query, check_word
-from lemmata.papers.selection.setting._task import Task
 from lemmata.training import Recording, Store, fold, normals, record_steps, run, stream
+
+from ._encodings import check_threshold, near_orthogonal
+from ._model import Weights
+from ._online import QUERY, START, OnlineState, OnlineTraining
+from ._plan import Positions, Query, check_word
+from ._task import Task
 
 Algorithm = Literal["sgd", "adam"]
 

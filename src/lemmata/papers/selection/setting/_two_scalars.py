@@ -17,9 +17,10 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Float, Int
 
-from lemmata.papers.selection.setting._encodings import inner_products
-from lemmata.papers.selection.setting._population import Average
 from lemmata.training import AbstractGuardable
+
+from ._encodings import inner_products
+from ._population import Average
 
 Scalar = Float[Array, "*batch"]
 

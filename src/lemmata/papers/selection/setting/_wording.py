@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from lemmata.papers.selection.setting._findings import Length, Time, Width
-from lemmata.papers.selection.setting._measure import Measured
-from lemmata.papers.selection.setting._plan import Plan
-from lemmata.papers.selection.theory import NEEDED_DELTA
 from lemmata.tokens import Problem
+
+from ..theory import NEEDED_DELTA
+from ._findings import Length, Time, Width
+from ._measure import Measured
+from ._plan import Plan
 
 MEANS = {
     "theorem-3.1": "gradient descent with one-hot encodings reaches eps in time T²d/(eta eps), up "

@@ -7,8 +7,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata._errors import InputError
-from lemmata.papers.selection.setting._networks import TokenPart, kernel
-from lemmata.papers.selection.setting._task import Task
+
+from ._networks import TokenPart, kernel
+from ._task import Task
 
 
 def visible_share(v: Float[np.ndarray, "inputs"], T: int, q: int) -> float:
