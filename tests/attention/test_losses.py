@@ -239,6 +239,17 @@ def test_beyond_a_score_of_one_the_squared_loss_rises():
     np.testing.assert_allclose(np.asarray(log_slope)[[0, 2]], np.log([0.25, 0.5]), rtol=1e-13)
 
 
+@pytest.mark.parametrize("top", [1.25, 1.0005, 3.0])
+def test_beyond_a_score_of_one_the_flat_loss_is_counted_from_the_label(top):
+    """On both sides of u = 1, where its slope vanishes."""
+    gaps = np.array([1e-6, 4e-4, 0.1, 0.2, 0.24, 0.3, 0.5, 0.9])
+    log_excess = FLAT.log_excess(jnp.full(len(gaps), top), jnp.log(jnp.asarray(gaps)))
+    with mp.workdps(50):
+        rows = [slope_and_excess("flat", top, z) for z in np.log(gaps)]
+        expected = [float(mp.log(excess)) for _, excess in rows]
+    np.testing.assert_allclose(log_excess, expected, atol=1e-11)
+
+
 def test_attention_leaves_the_label_where_its_score_is_too_large(inputs):
     table, W = 1.25 * np.eye(K), saturating(12.0)
     found = evaluate(score_loss(inputs, table, SQUARED), inputs, at(inputs, W)).gradient

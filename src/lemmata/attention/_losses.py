@@ -179,20 +179,28 @@ def _flat_slope(top: Batch, log_gap: Batch) -> tuple[Batch, Batch]:
 
 
 def _flat_excess(top: Batch, log_gap: Batch) -> Batch:
-    """F(b + v) - F(b) with F(r) = r - arctan r and b = 1 - gamma_y.
+    """F(b + v) - F(b) with F(r) = r - arctan r, odd and increasing, and b = 1 - gamma_y.
 
-    With a = b + v and w = v/(1 + ab), arctan a - arctan b = arctan w, so the difference is
-    v ab/(1 + ab) + (w - arctan w): two positive terms, the second about w^3/3.
+    With a = b + v and w = v/(1 + ab), arctan a - arctan b = arctan w, so where a and b have the
+    same sign the difference is v ab/(1 + ab) + F(w), two positive terms; where they have opposite
+    signs it is F(a) + F(-b).
     """
-    base, gap = 1 - top, jnp.exp(log_gap)
-    product = base * (base + gap)
+    base = 1 - top
+    above = base + jnp.exp(log_gap)
+    product = jnp.maximum(base * above, 0.0)
     log_w = log_gap - jnp.log1p(product)
+    together = jnp.logaddexp(log_gap + jnp.log(product) - jnp.log1p(product), _log_cubic(log_w))
+    apart = jnp.logaddexp(_log_cubic(jnp.log(jnp.abs(above))), _log_cubic(jnp.log(jnp.abs(base))))
+    return jnp.where(base * above < 0, apart, together)
+
+
+def _log_cubic(log_w: Batch) -> Batch:
+    """log(w - arctan w) for w >= 0, about w^3/3 if w is small."""
     w = jnp.exp(log_w)
     small = w < 0.1
     series = 1 / 3 - w**2 / 5 + w**4 / 7 - w**6 / 9 + w**8 / 11 - w**10 / 13
     direct = jnp.where(small, 1.0, w - jnp.arctan(w))
-    curved = jnp.where(small, 3 * log_w + jnp.log(series), jnp.log(direct))
-    return jnp.logaddexp(log_gap + jnp.log(product) - jnp.log1p(product), curved)
+    return jnp.where(small, 3 * log_w + jnp.log(series), jnp.log(direct))
 
 
 LOG = Shape("log", _log_slope, _log_excess)
