@@ -19,6 +19,7 @@ ROOMS = (
     "drawing",
     "settings",
     "claims",
+    "search",
     "papers",
     "report",
     "cli",

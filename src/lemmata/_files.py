@@ -1,10 +1,13 @@
 """Folders and files: made whole or not at all, with errors for people."""
 
+import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from ._errors import InputError
+from ._plain import plain
 
 
 def make_folder(folder: Path) -> Path:
@@ -33,3 +36,9 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def write_json(path: Path, document: Any) -> None:
+    """A document for people and programs, in plain values."""
+    text = json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False)
+    write_whole(path, f"{text}\n".encode())

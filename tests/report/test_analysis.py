@@ -16,9 +16,10 @@ from test_report import read
 
 import lemmata as lm
 from lemmata._errors import InputError
+from lemmata._plain import plain
 from lemmata.drawing import NamedGraph
 from lemmata.papers.mechanics.setting import SETTING, Dataset
-from lemmata.report import plain, write_analysis
+from lemmata.report import write_analysis
 from lemmata.settings import AbstractAnalysis, Hypothesis, OrdersView
 from lemmata.tokens import PriorityGraph, Problem, Token
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from lemmata._plain import plain
 from lemmata.claims import Judgement, Status, Verdict
 from lemmata.drawing import number
-from lemmata.report import as_json, plain
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def test_verdict_as_json() -> None:
         informative_from=4551.0,
         witness={"pi": Fraction(1, 3), "left": -math.inf},
     )
-    found = as_json(verdict)
+    found = plain(verdict)
     assert {"claim", "status", "margin", "informative_from", "witness"} <= found.keys()
     assert {"statement", "experiment", "where", "reason", "parts"} <= found.keys()
     assert found["margin"] is None

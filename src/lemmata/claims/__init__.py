@@ -2,6 +2,8 @@
 
 from ._check import check as check
 from ._check import document_of as document_of
+from ._check import evidence_for as evidence_for
+from ._check import instance_of as instance_of
 from ._claim import Claim as Claim
 from ._claim import Comparisons as Comparisons
 from ._claim import Version as Version

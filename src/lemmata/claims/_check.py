@@ -25,8 +25,7 @@ def check(claim: Claim, bench: Bench) -> Verdict:
     if claim.experiment.own and bench.instances is not None:
         text = "it speaks of its own instances, and your data cannot take their place"
         return _verdict(claim, bench, [(Judgement("data", Status.INAPPLICABLE, text), None)], None)
-    evidence: Evidence[Any] = bench.evidence(claim.experiment)
-    applicable = evidence.select(_applicable(claim, evidence))
+    evidence, applicable = evidence_for(claim, bench)
     judged: list[tuple[Judgement, Any]] = []
     if claim.counterexample is not None and bench.instances is None:
         judged += _judge_all(claim.counter(bench), applicable)
@@ -41,6 +40,12 @@ def check(claim: Claim, bench: Bench) -> Verdict:
         seed=bench.seed,
     )
     return _verdict(claim, bench, judged, support)
+
+
+def evidence_for(claim: Claim, bench: Bench) -> tuple[Evidence[Any], Evidence[Any]]:
+    """What the claim's experiment gives, and the part of it that meets the hypotheses."""
+    evidence: Evidence[Any] = bench.evidence(claim.experiment)
+    return evidence, evidence.select(_applicable(claim, evidence))
 
 
 def refuse_idle_options(claim: Claim, bench: Bench) -> None:
@@ -120,7 +125,12 @@ def _verdict(
     )
 
 
+def instance_of(case: Any) -> Any:
+    """The value of its setting that a case is about."""
+    return getattr(case, "instance", case)
+
+
 def document_of(case: Any) -> dict[str, Any] | None:
     """The instance behind a case as a document that can be read back; None if it has none."""
-    instance = getattr(case, "instance", case)
+    instance = instance_of(case)
     return instance.document() if hasattr(instance, "document") else None

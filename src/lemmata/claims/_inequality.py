@@ -1,5 +1,6 @@
 """Judging inequalities: where they are violated, vacuous, unclear, or how tight they are."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,17 @@ from lemmata.settings import Evidence
 
 from ._comparisons import Inequality
 from ._frame import Frame, Grid, frame
-from ._places import allowance, chance, difference_of, fails_on, lowest, nothing, place_of, says
+from ._places import (
+    allowance,
+    chance,
+    difference_of,
+    fails_on,
+    lowest,
+    nothing,
+    place_of,
+    says,
+    scores_of,
+)
 from ._verdict import Judgement, Status, Tightness
 
 Mask = Bool[np.ndarray, "cases places"]
@@ -35,12 +46,15 @@ def judge_inequality(comparison: Inequality, evidence: Evidence[Any]) -> Judgeme
     allowed = allowance(at, sides) + chance(sides)
     reach = gap + allowed
     broken = speaks & ((reach < 0) | ((reach <= 0) & (comparison.sense in (">", "<"))))
-    if broken.any():
-        return _violated(comparison, at, sides, gap, np.where(broken, reach, np.inf))
     open_ = speaks & _unclear(comparison, gap, allowed, chance(sides))
-    if open_.any():
-        return _unclear_judgement(comparison, at, sides, gap, np.where(open_, gap, np.inf))
-    return _upheld(comparison, at, sides, np.where(speaks, np.maximum(gap, 0.0), np.inf), sign)
+    if broken.any():
+        judgement = _violated(comparison, at, sides, gap, np.where(broken, reach, np.inf))
+    elif open_.any():
+        judgement = _unclear_judgement(comparison, at, sides, gap, np.where(open_, gap, np.inf))
+    else:
+        gap = np.where(speaks, np.maximum(gap, 0.0), np.inf)
+        judgement = _upheld(comparison, at, sides, gap, sign)
+    return replace(judgement, scores=scores_of(np.where(broken, reach, gap), sides, broken))
 
 
 def _speaks(comparison: Inequality, at: Frame, left: Grid, right: Grid) -> Mask:

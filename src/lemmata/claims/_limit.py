@@ -42,9 +42,10 @@ def judge_limit(comparison: Limit, evidence: Evidence[Any]) -> Judgement:
 
 def _limit(comparison: Limit, at: Frame, trends: Sequence[Trend | None]) -> Judgement:
     short = [name for name, trend in zip(at.names, trends, strict=True) if trend is None]
+    scores = np.array([_score(trend) for trend in trends])
     if short:
         reason = says(comparison.part, f"the run is too short to see a trend on {short[0]}")
-        return Judgement(comparison.part, Status.UNDECIDED, reason)
+        return Judgement(comparison.part, Status.UNDECIDED, reason, scores=scores)
     known = [trend for trend in trends if trend is not None]
     spare = [trend.error - abs(trend.offset) for trend in known]
     wrong = [i for i, left in enumerate(spare) if left < 0 and known[i].settles]
@@ -79,4 +80,13 @@ def _limit(comparison: Limit, at: Frame, trends: Sequence[Trend | None]) -> Judg
         witness=witness,
         resolution=resolution,
         case=row,
+        scores=scores,
     )
+
+
+def _score(trend: Trend | None) -> float:
+    """How far the limit is from being wrong, relative to the whole way; NaN without a trend."""
+    if trend is None:
+        return float("nan")
+    spare = (trend.error - abs(trend.offset)) / (trend.size or 1.0)
+    return spare if trend.settles else max(spare, 0.0)

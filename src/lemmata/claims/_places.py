@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from ._comparisons import Comparison
 from ._frame import Frame, Grid
@@ -11,6 +11,9 @@ from ._verdict import Judgement, Status
 
 DEVIATIONS = 4.0
 """A value within so many standard errors of the bound decides nothing."""
+
+
+TINY = float(np.finfo(float).tiny)
 
 
 def difference_of(left: Grid, right: Grid) -> Grid:
@@ -34,6 +37,18 @@ def chance(sides: dict[str, Grid]) -> Grid:
 def lowest(values: Float[np.ndarray, "..."]) -> tuple[int, int]:
     row, column = np.unravel_index(int(np.argmin(values)), values.shape)
     return int(row), int(column)
+
+
+def scores_of(
+    reach: Grid, sides: dict[str, Grid], broken: Bool[np.ndarray, "cases places"]
+) -> Float[np.ndarray, "cases"]:
+    """The least reach of each case relative to the sides; NaN where nothing is said (infinite)."""
+    size = np.maximum(np.abs(sides["left"]), np.abs(sides["right"]))
+    size = np.where(np.isfinite(size) & (size > 0), size, 1.0)
+    relative = np.clip(reach / size, -1e300, 1e300)
+    relative = np.where(broken, np.minimum(relative, -TINY), np.maximum(relative, 0.0))
+    least = np.where(np.isfinite(reach) | broken, relative, np.inf).min(axis=1)
+    return np.where(np.isfinite(least), least, np.nan)
 
 
 def place_of(at: Frame, sides: dict[str, Grid], row: int, column: int) -> dict[str, Any]:

@@ -46,8 +46,16 @@ def judge_share(comparison: Share, evidence: Evidence[Any]) -> Judgement:
     )
     width = float((high - low).max() / 2)
     margin = float(sign * (share - bound[row, column]))
+    scores = np.where(trials > 0, open_, np.inf).min(axis=1)
     return Judgement(
-        comparison.part, status, reason, margin, witness=place, resolution=width, case=row
+        comparison.part,
+        status,
+        reason,
+        margin,
+        witness=place,
+        resolution=width,
+        case=row,
+        scores=np.where(np.isfinite(scores), scores, np.nan),
     )
 
 

@@ -1,9 +1,12 @@
 """What came out of a check."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+import numpy as np
+from jaxtyping import Float
 
 from lemmata._errors import InputError, unknown_name
 from lemmata._html import table
@@ -87,6 +90,8 @@ class Judgement:
         resolution: of an identity or a limit, the smallest relative change of one side that
             would have been noticed; of a share, the half width of its confidence interval.
         case: the number of the case that the witness speaks of, among those that were judged.
+        scores: how far each case is from breaking it, relative to the size of the sides: negative
+            where it is broken beyond rounding, NaN where nothing is said; None if it has no cases.
     """
 
     part: str
@@ -98,6 +103,7 @@ class Judgement:
     tightness: Tightness | None = None
     resolution: float | None = None
     case: int | None = None
+    scores: Float[np.ndarray, "cases"] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from lemmata._errors import InputError
 from lemmata._files import make_folder, write_whole
+from lemmata._plain import plain
 from lemmata._verbs import analyze as analyze_data
 from lemmata.papers import find_setting
-from lemmata.report import plain, write_analysis
+from lemmata.report import write_analysis
 
 from ._terminal import answers, messages, print_json
 

@@ -1,6 +1,5 @@
 """``lemmata check``."""
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,10 +7,10 @@ from pathlib import Path
 
 from lemmata import _verbs
 from lemmata._errors import InputError, unknown_name
-from lemmata._files import make_folder, write_whole
+from lemmata._files import make_folder, write_json
+from lemmata._plain import plain
 from lemmata.claims import Claim, Status, Verdict, Verdicts
-from lemmata.report import as_json as verdict_as_json
-from lemmata.report import latex_table, plain, terminal_table
+from lemmata.report import latex_table, terminal_table
 
 from ._options import Flags, read_options
 from ._progress import progress
@@ -62,7 +61,7 @@ def check(request: CheckRequest, flags: Flags) -> None:
         write_verdicts(folder / "check", verdicts, request.seed)
     shown = verdicts if request.status is None else verdicts.having(request.status)
     if request.json:
-        print_json({"seed": request.seed, "verdicts": [verdict_as_json(v) for v in shown]})
+        print_json({"seed": request.seed, "verdicts": [plain(v) for v in shown]})
     elif request.latex:
         print(latex_table(shown))
     elif shown:
@@ -94,19 +93,14 @@ def refuse_idle(claims: Sequence[Claim], options: Sequence[str]) -> None:
 
 def write_verdicts(folder: Path, verdicts: Sequence[Verdict], seed: int) -> None:
     """The verdicts, and each witness that is an instance as a file that can be read back."""
-    document = {"seed": seed, "verdicts": [verdict_as_json(verdict) for verdict in verdicts]}
-    _write_json(folder / "verdicts.json", document)
+    document = {"seed": seed, "verdicts": [plain(verdict) for verdict in verdicts]}
+    write_json(folder / "verdicts.json", document)
     for verdict in verdicts:
         if verdict.status is Status.FAILS and verdict.instance is not None:
             name = verdict.claim.replace("/", "-")
             path = folder / "witnesses" / f"{name}.json"
-            _write_json(path, plain(verdict.instance))
+            write_json(path, verdict.instance)
             messages().print(f"witness of {verdict.claim}: [bold]{path}[/]", highlight=False)
-
-
-def _write_json(path: Path, document: object) -> None:
-    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-    write_whole(path, f"{text}\n".encode())
 
 
 def exit_strictly(verdicts: Sequence[Verdict], strict: bool) -> None:

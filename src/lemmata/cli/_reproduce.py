@@ -5,10 +5,11 @@ from pathlib import Path
 from lemmata import _verbs
 from lemmata._errors import InputError, unknown_name
 from lemmata._files import make_folder
+from lemmata._plain import plain
 from lemmata.claims import Bench, Claim, Scale, Verdicts
 from lemmata.claims import check as check_claim
 from lemmata.papers import Figure, papers
-from lemmata.report import FigureEntry, as_json, plain, save_drawing, terminal_table, write_report
+from lemmata.report import FigureEntry, save_drawing, terminal_table, write_report
 from lemmata.training import Store
 
 from ._check import exit_strictly
@@ -46,7 +47,7 @@ def reproduce(
             {"name": name, "title": title, "numbers": plain(drawing.numbers), "files": files}
             for name, title, drawing, files in entries
         ]
-        answer = {"settings": settings, "verdicts": [as_json(v) for v in verdicts]}
+        answer = {"settings": settings, "verdicts": [plain(v) for v in verdicts]}
         print_json(answer | {"figures": shown, "report": str(page)})
     else:
         if verdicts:

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from lemmata._errors import InputError
 from lemmata._files import make_folder, write_whole
+from lemmata._plain import plain
 from lemmata.papers import find_setting
-from lemmata.report import plain
 from lemmata.settings import AbstractSetting, Run
 from lemmata.training import Store
 

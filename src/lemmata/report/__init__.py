@@ -5,8 +5,6 @@ Nothing here knows a paper.
 
 from ._analysis import write_analysis as write_analysis
 from ._latex import latex_table as latex_table
-from ._plain import as_json as as_json
-from ._plain import plain as plain
 from ._report import FigureEntry as FigureEntry
 from ._report import write_report as write_report
 from ._save import save_drawing as save_drawing

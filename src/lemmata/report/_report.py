@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from lemmata._files import write_whole
+from lemmata._plain import plain
 from lemmata.claims import Verdict
 from lemmata.drawing import Drawing
 
 from ._page import page
-from ._plain import as_json, plain
 
 FigureEntry = tuple[str, str, Drawing, Mapping[str, str]]
 """A figure's name and title, its drawing, and the files that ``save_drawing`` wrote."""
@@ -38,7 +38,7 @@ def write_report(
     """
     document = {
         "settings": plain(settings),
-        "verdicts": [as_json(verdict) for verdict in verdicts],
+        "verdicts": [plain(verdict) for verdict in verdicts],
         "figures": [
             {
                 "name": name,

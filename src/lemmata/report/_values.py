@@ -3,9 +3,8 @@
 from typing import Any
 
 from lemmata._html import Markup, element, join
+from lemmata._plain import plain
 from lemmata.drawing import number
-
-from ._plain import plain
 
 
 def show(value: Any) -> Markup:

@@ -13,6 +13,7 @@ from ._hypothesis import Hypothesis
 from ._options import Option, check_options
 from ._orders import OrdersView
 from ._run import Run
+from ._space import AbstractSpace
 
 InstanceT = TypeVar("InstanceT")
 
@@ -62,6 +63,7 @@ class AbstractSetting(abc.ABC, Generic[InstanceT]):
         columns: what training records, in the order in which it is shown.
         options: what can be said about training; the first choice of ``algorithm`` is the usual.
         instance_type: the class of its instances.
+        space: how instances vary, for an adversary; None if statements cannot be attacked.
     """
 
     key: ClassVar[str]
@@ -69,6 +71,7 @@ class AbstractSetting(abc.ABC, Generic[InstanceT]):
     hypotheses: ClassVar[tuple[Hypothesis, ...]] = ()
     columns: ClassVar[tuple[Column, ...]] = ()
     options: ClassVar[tuple[Option, ...]] = ()
+    space: ClassVar[AbstractSpace[Any] | None] = None
 
     @abc.abstractmethod
     def read(self, file: Path, embeddings: Path | None = None) -> list[InstanceT]:

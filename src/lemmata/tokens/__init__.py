@@ -13,6 +13,9 @@ from ._embeddings import canonical_embeddings as canonical_embeddings
 from ._embeddings import orthonormality_error as orthonormality_error
 from ._embeddings import random_orthonormal_embeddings as random_orthonormal_embeddings
 from ._embeddings import read_embeddings as read_embeddings
+from ._enumerate import all_datasets as all_datasets
+from ._enumerate import all_samples as all_samples
+from ._enumerate import letters as letters
 from ._files import read_token_files as read_token_files
 from ._orders import PartialOrders as PartialOrders
 from ._orders import Role as Role
@@ -22,3 +25,7 @@ from ._priority import priority_graphs as priority_graphs
 from ._problems import Problem as Problem
 from ._readers import Instance as Instance
 from ._readers import read_instances as read_instances
+from ._vary import data_size as data_size
+from ._vary import draw_data as draw_data
+from ._vary import simpler_data as simpler_data
+from ._vary import vary_data as vary_data

@@ -9,7 +9,7 @@ preimage under a collocation.
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -18,6 +18,9 @@ from scipy.sparse.csgraph import connected_components
 from ._data import TokenData
 
 Edge = tuple[int, int]
+
+FEW_EDGES = 32
+"""Graphs with no more are remembered."""
 
 
 @dataclass(frozen=True)
@@ -47,24 +50,9 @@ class PriorityGraph:
     @cached_property
     def layers(self) -> list[list[list[int]]]:
         """The components by the length of the longest chain above them."""
-        # Imported here because it would double the time that `lemmata list` takes.
-        if not self.nodes:
-            return []
-        position = {token: i for i, token in enumerate(self.nodes)}
-        winners = [position[a] for a, _ in self.evidence]
-        losers = [position[b] for _, b in self.evidence]
-        n = len(self.nodes)
-        adjacency = coo_array((np.ones(len(winners)), (winners, losers)), shape=(n, n))
-        count, found = connected_components(adjacency, directed=True, connection="strong")
-        label: list[int] = found.tolist()
-        members: list[list[int]] = [[] for _ in range(count)]
-        for token, component in zip(self.nodes, label, strict=True):
-            members[component].append(token)
-        depth = _depths(count, {(label[a], label[b]) for a, b in zip(winners, losers, strict=True)})
-        layers: list[list[list[int]]] = [[] for _ in range(max(depth) + 1)]
-        for component, tokens in enumerate(members):
-            layers[depth[component]].append(sorted(tokens))
-        return [sorted(layer) for layer in layers]
+        edges = tuple(self.edges)
+        find = _layers_of_few if len(edges) <= FEW_EDGES else _layers
+        return [[list(component) for component in layer] for layer in find(self.nodes, edges)]
 
     @cached_property
     def component_of(self) -> dict[int, int]:
@@ -133,6 +121,30 @@ def priority_graphs(
         query: PriorityGraph(query, tuple(sorted(nodes[query])), evidence[query])
         for query in sorted(nodes)
     }
+
+
+def _layers(nodes: tuple[int, ...], edges: tuple[Edge, ...]) -> list[list[list[int]]]:
+    """Strongly connected components by depth."""
+    if not nodes:
+        return []
+    position = {token: i for i, token in enumerate(nodes)}
+    winners, losers = ([position[edge[end]] for edge in edges] for end in (0, 1))
+    n = len(nodes)
+    adjacency = coo_array((np.ones(len(winners)), (winners, losers)), shape=(n, n))
+    count, found = connected_components(adjacency, directed=True, connection="strong")
+    label: list[int] = found.tolist()
+    members: list[list[int]] = [[] for _ in range(count)]
+    for token, component in zip(nodes, label, strict=True):
+        members[component].append(token)
+    depth = _depths(count, {(label[a], label[b]) for a, b in zip(winners, losers, strict=True)})
+    layers: list[list[list[int]]] = [[] for _ in range(max(depth) + 1)]
+    for component, tokens in enumerate(members):
+        layers[depth[component]].append(sorted(tokens))
+    return [sorted(layer) for layer in layers]
+
+
+_layers_of_few = lru_cache(maxsize=4096)(_layers)
+"""A search over small data meets the same small graphs again and again."""
 
 
 def _depths(count: int, edges: set[tuple[int, int]]) -> list[int]:

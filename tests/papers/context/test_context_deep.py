@@ -14,6 +14,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array
 
 from lemmata._errors import InputError
+from lemmata._plain import plain
 from lemmata.claims import Bench, Status, Verdict, check, claims_of
 from lemmata.drawing import COLUMN_WIDTH, TEXT_WIDTH
 from lemmata.papers.context.claims import deep as claims
@@ -21,7 +22,6 @@ from lemmata.papers.context.experiments.deep import DEEP, HEADS, DeepRuns, Heads
 from lemmata.papers.context.figures import _deep, _deep_heads
 from lemmata.papers.context.setting import Plan, draw_task
 from lemmata.papers.context.setting._deep import DeepDynamics, DeepRun, DeepTraining
-from lemmata.report import plain
 from lemmata.settings import Evidence
 from lemmata.training import Recording, fold, stream, words
 

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lemmata._errors import InputError
+from lemmata._plain import plain
 from lemmata.papers.context.setting import SETTING, Plan
 from lemmata.papers.context.setting._plan_file import KEYS
-from lemmata.report import plain
 
 BARE = {"N": 3, "tau": 0.1, "H": 4, "K": 6, "d": 5, "m": 2}
 TOKENS = [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8], [-0.8, 0.6]]

@@ -29,6 +29,7 @@ from oracles.in_context import (
 from rich.console import Console
 
 from lemmata._errors import InputError
+from lemmata._plain import plain
 from lemmata.papers.context.setting import (
     CONVERGENCE,
     SETTING,
@@ -43,7 +44,6 @@ from lemmata.papers.context.setting import (
 )
 from lemmata.papers.context.setting._frozen import first_step
 from lemmata.papers.context.setting._plan_training import _batches
-from lemmata.report import plain
 
 
 def golden_plan(name: str) -> Plan:

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from lemmata._plain import plain
 from lemmata.claims import Bench
 from lemmata.drawing import TEXT_WIDTH
 from lemmata.papers.convergence.experiments import EXAMPLE_RUN, FASTER_RUN, JOINT_RUN, PAPER_RUN
@@ -16,7 +17,6 @@ from lemmata.papers.convergence.setting import (
     TwoStage,
     example_1,
 )
-from lemmata.report import plain
 from lemmata.training import Recording
 
 

@@ -10,12 +10,12 @@ import pytest
 from few_trials import FewTrials
 from oracles.recorded import FACTS
 
+from lemmata._plain import plain
 from lemmata.claims import Bench, Experiment
 from lemmata.drawing import COLUMN_WIDTH, TEXT_WIDTH, Drawing
 from lemmata.papers.mechanics import experiments
 from lemmata.papers.mechanics.figures import FIGURES, _acyclic
 from lemmata.papers.mechanics.setting import TrainingRun
-from lemmata.report import plain
 
 TRIALS = 6
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from oracles.online import SIZES, made_up_followed, made_up_pairs, made_up_plan
 
+from lemmata._plain import plain
 from lemmata.claims import Bench
 from lemmata.drawing import COLUMN_WIDTH, TEXT_WIDTH, Drawing
 from lemmata.papers.selection.experiments import (
@@ -21,7 +22,6 @@ from lemmata.papers.selection.experiments.ensembles import Rivals
 from lemmata.papers.selection.experiments.heat_maps import HeatMap
 from lemmata.papers.selection.experiments.switched_encodings import Switched
 from lemmata.papers.selection.setting import Plan, Task, Training
-from lemmata.report import plain
 from lemmata.settings import Evidence
 
 MODULES = {

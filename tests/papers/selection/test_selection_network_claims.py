@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lemmata._plain import plain
 from lemmata.claims import Bench, Status, Verdict, check, claims_of
 from lemmata.drawing import COLUMN_WIDTH
 from lemmata.papers.selection.claims import construction, networks, separation, worst_case
@@ -18,7 +19,6 @@ from lemmata.papers.selection.setting import (
     misled_encodings,
     tight_encodings,
 )
-from lemmata.report import plain
 
 MODULES = (networks, worst_case, construction, separation)
 CLAIMS = {claim.name.removeprefix("selection/"): claim for claim in claims_of(MODULES)}

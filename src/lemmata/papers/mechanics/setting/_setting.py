@@ -20,6 +20,7 @@ from ._generators import ACYCLIC, CYCLIC
 from ._hypotheses import HYPOTHESES
 from ._options import CURVES, OPTIONS, Request, request_of
 from ._paths import flow, path
+from ._space import TokenSpace
 from ._training import attend, expect
 
 PREFIXES = False
@@ -56,6 +57,7 @@ class MechanicsSetting(AbstractSetting[Dataset]):
     hypotheses: ClassVar = HYPOTHESES
     columns: ClassVar = COLUMNS
     options: ClassVar = OPTIONS
+    space: ClassVar = TokenSpace()
 
     def read(self, file: Path, embeddings: Path | None = None) -> list[Dataset]:
         return name_instances(read_token_files(file, embeddings, prefixes=PREFIXES))

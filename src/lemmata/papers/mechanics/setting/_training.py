@@ -155,7 +155,7 @@ class Training:
         """
         whole = not isinstance(self.algorithm, str) or self.algorithm == "factored"
         batch = Batch(datasets, self.loss, self.head, limits, embedded=whole)
-        rate = np.array([self._rate(dataset) for dataset in datasets])
+        rate = np.array([self.rate_of(dataset) for dataset in datasets])
         shared: dict[str, Any] = {
             "inputs": batch.inputs,
             "loss": batch.loss,
@@ -201,7 +201,8 @@ class Training:
             **shared,
         )
 
-    def _rate(self, dataset: Dataset) -> float:
+    def rate_of(self, dataset: Dataset) -> float:
+        """The step size on a dataset, as a number."""
         rate = self.step_size
         if rate == "paper":
             return 1 / dataset.lipschitz

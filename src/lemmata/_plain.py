@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Verdict
-
 _AS_IT_IS = frozenset({str, int, bool, type(None)})
 """Most of what a large answer consists of."""
 
@@ -20,7 +18,7 @@ def plain(value: Any) -> Any:
     """The same value in dictionaries, lists, text, numbers and None only, ready for JSON.
 
     A number that is not finite becomes None, a fraction its text, an enumeration member its
-    value, a set a sorted list.
+    value, a set a sorted list, a dataclass what its ``repr`` shows.
 
     Examples:
         >>> plain({"norm": Fraction(13, 6), "rows": np.array([1.0, np.nan]), (0, 1): True})
@@ -39,7 +37,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Fraction):
         return str(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        shown = [f.name for f in dataclasses.fields(value) if f.repr]
+        return {name: plain(getattr(value, name)) for name in shown}
     if isinstance(value, Mapping):
         return {_key(key): plain(item) for key, item in value.items()}
     if isinstance(value, AbstractSet):
@@ -56,15 +55,3 @@ def _key(key: Any) -> str:
     if isinstance(key, tuple):
         return ",".join(map(_key, key))
     return str(plain(key))
-
-
-def as_json(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as a JSON object."""
-    return {
-        "claim": verdict.claim,
-        **{
-            field.name: plain(getattr(verdict, field.name))
-            for field in dataclasses.fields(verdict)
-            if field.name != "claim"
-        },
-    }

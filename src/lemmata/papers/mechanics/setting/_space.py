@@ -1,0 +1,197 @@
+"""How datasets vary: what an adversary goes through, climbs over and shrinks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from lemmata.settings import AbstractSpace, Balls, Scope
+from lemmata.tokens import (
+    TokenData,
+    all_datasets,
+    data_size,
+    draw_data,
+    simpler_data,
+    vary_data,
+)
+
+from ._dataset import Dataset
+from ._options import CURVES, request_of
+from ._replay import replay
+
+RATES = (1e-3, 0.1, 1.0, 10.0, 100.0)
+"""Step sizes from far below to far beyond the stable range."""
+
+SKEWS = (1_000, 10**9)
+SCALES = (1e-3, 0.1, 10.0, 1e3)
+"""Of counts and of embeddings, against 1."""
+
+GEOMETRIES = ("orthonormal", "rotated", "general", "close", "dependent")
+
+BASES = (
+    ("a b -> a",),
+    ("a b -> a", "b a -> b"),
+    ("a b -> a", "b b a -> a"),
+    ("a b -> a", "a b -> b"),
+    ("a b c -> a", "a b c -> b", "b c -> b"),
+    ("a b c -> a", "b c -> b", "c a b -> b"),
+    ("a a b c -> c", "c b -> c", "b c a -> a"),
+)
+"""Data at which extremes are tried: without ties, with ties, with both."""
+
+
+class TokenSpace(AbstractSpace[Dataset]):
+    """Samples, counts, embeddings and W(0)."""
+
+    limits: ClassVar = {"K": 3, "T": 3, "n": 4}
+
+    def scopes(self, limits: Mapping[str, int]) -> Sequence[Scope[Dataset]]:
+        K, T, most = (limits.get(name, self.limits[name]) for name in ("K", "T", "n"))
+        return [
+            Scope(
+                f"K <= {K}, T <= {T}, n = {n}",
+                {"K": K, "T": T, "n": n},
+                lambda n=n: _named(all_datasets(K, T, n)),
+            )
+            for n in range(1, most + 1)
+        ]
+
+    def extremes(self) -> Iterator[Dataset]:
+        """Skewed counts, embeddings of every geometry and scale, and W(0), alone and in pairs."""
+        number = 0
+        for base, geometry, skew in product(BASES, GEOMETRIES, (1, *SKEWS)):
+            data = _parse(base, skew)
+            for scale, start in _pairs_of_scales(geometry):
+                number += 1
+                draw = np.random.default_rng(number)
+                E = _embeddings(geometry, data.size, draw)
+                width = data.size if E is None else E.shape[1]
+                W = None if start == 0 else start * draw.standard_normal((width, width))
+                if W is not None and E is None:
+                    E = np.eye(data.size)
+                yield Dataset(f"extreme {number}", data, None if E is None else E * scale, W)
+
+    def draw(self, generator: np.random.Generator) -> Dataset:
+        dataset = Dataset("drawn", draw_data(generator))
+        return self._dress(dataset, generator) if generator.random() < 0.3 else dataset
+
+    def vary(self, instance: Dataset, generator: np.random.Generator) -> Dataset:
+        if generator.random() < 0.2:
+            return self._dress(replace(instance, embeddings=None, initial_weights=None), generator)
+        data = vary_data(instance.data, generator)
+        if data.size == instance.data.size:
+            return replace(instance, data=data)
+        return Dataset(instance.name, data)
+
+    def _dress(self, dataset: Dataset, generator: np.random.Generator) -> Dataset:
+        """With embeddings, with W(0), or with both."""
+        geometry = GEOMETRIES[int(generator.integers(len(GEOMETRIES)))]
+        E = _embeddings(geometry, dataset.K, generator)
+        W = None
+        if E is None or generator.random() < 0.3:
+            E = np.eye(dataset.K) if E is None else E
+            W = 10 ** generator.uniform(-2, 1) * generator.standard_normal(2 * E.shape[1:])
+        return replace(dataset, embeddings=E, initial_weights=W)
+
+    def simpler(self, instance: Dataset) -> Iterator[Dataset]:
+        if instance.embeddings is not None or instance.initial_weights is not None:
+            yield Dataset(instance.name, instance.data)
+            yield replace(instance, initial_weights=None)
+            yield from _rounded(instance)
+        for data in simpler_data(instance.data):
+            if instance.embeddings is None:
+                yield Dataset(instance.name, data)
+            elif data.size == instance.data.size:
+                yield replace(instance, data=data)
+
+    def size(self, instance: Dataset) -> tuple[float, ...]:
+        """Samples, tokens, lengths, repetitions, and numbers in embeddings and W(0)."""
+        arrays = (instance.embeddings, instance.initial_weights)
+        digits = sum(_digits(array) for array in arrays if array is not None)
+        return (*data_size(instance.data), digits)
+
+    def degenerate(self, instance: Dataset) -> str | None:
+        if not instance.pairs:
+            return "no sample has a gradient"
+        return None
+
+    def changes(self, instance: Dataset) -> Iterator[tuple[str, Dataset]]:
+        samples = instance.data.samples
+        counted = tuple(replace(s, count=s.count + i) for i, s in enumerate(samples))
+        if len(samples) > 1:
+            yield "how often each sample occurs", self._with(instance, counted)
+        longer = tuple(replace(s, tokens=(s.tokens[0], *s.tokens)) for s in samples)
+        yield "how often a token is repeated", self._with(instance, longer)
+        if instance.embeddings is None:
+            tilted = _embeddings("rotated", instance.K, np.random.default_rng(0))
+            yield "which orthonormal family it is", replace(instance, embeddings=tilted)
+
+    def _with(self, instance: Dataset, samples: tuple[Any, ...]) -> Dataset:
+        return replace(instance, data=TokenData(instance.data.vocabulary, samples))
+
+    def trainings(self) -> Sequence[Mapping[str, Any]]:
+        normalized = [{"rate": rate} for rate in RATES]
+        plain = [{"algorithm": "gd", "rate": rate} for rate in (*RATES, 1e4)]
+        return ({}, {"algorithm": "gd"}, *normalized, *plain, {"steps": 10})
+
+    def replay(
+        self, instance: Dataset, options: Mapping[str, Any], steps: Int[np.ndarray, "records"]
+    ) -> Balls | None:
+        request = request_of(options)
+        if request.algorithm in CURVES:
+            return None
+        return replay(instance, request.training, request.training.rate_of(instance), steps)
+
+
+def _named(many: Iterator[TokenData]) -> Iterator[Dataset]:
+    for i, data in enumerate(many, start=1):
+        yield Dataset(f"dataset {i}", data)
+
+
+def _parse(lines: Sequence[str], skew: int) -> TokenData:
+    """Samples such as ``a b -> a``; every second one occurs ``skew`` times."""
+    rows = []
+    for i, line in enumerate(lines):
+        tokens, label = line.split(" -> ")
+        rows.append((tokens.split(), label, skew if i % 2 else 1, f"sample {i + 1}"))
+    return TokenData.from_samples(rows)
+
+
+def _pairs_of_scales(geometry: str) -> Iterator[tuple[float, float]]:
+    """A scale of the embeddings and one of W(0): each at its extremes, the other as usual."""
+    yield 1.0, 0.0
+    if geometry != "orthonormal":
+        yield from ((scale, 0.0) for scale in SCALES)
+    yield from ((1.0, start) for start in (0.01, 1.0, 30.0))
+
+
+def _embeddings(
+    geometry: str, K: int, draw: np.random.Generator
+) -> Float[np.ndarray, "tokens dimension"] | None:
+    if geometry == "orthonormal":
+        return None
+    if geometry == "rotated":
+        return np.linalg.qr(draw.standard_normal((K, K)))[0]
+    if geometry == "close":
+        return np.ones((K, K)) + 0.1 * np.eye(K)
+    return draw.standard_normal((K, K + 1 if geometry == "general" else max(K - 1, 1)))
+
+
+def _rounded(instance: Dataset) -> Iterator[Dataset]:
+    """Embeddings and W(0) with fewer digits."""
+    for digits in (0, 1, 2):
+        arrays = {
+            name: np.round(array, digits)
+            for name in ("embeddings", "initial_weights")
+            if (array := getattr(instance, name)) is not None
+        }
+        if any((arrays[name] != getattr(instance, name)).any() for name in arrays):
+            yield replace(instance, **arrays)
+
+
+def _digits(array: np.ndarray) -> int:
+    """How much there is to type."""
+    return sum(len(f"{value:g}") for value in array.ravel() if value)

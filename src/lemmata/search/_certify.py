@@ -1,0 +1,144 @@
+"""Proof that an instance breaks a statement, by an evaluation that training does not share.
+
+The recorded columns are computed again in ball arithmetic, and the statement itself is evaluated on
+balls: if even the far ends of both balls violate it, that is a proof. A statement without training
+is evaluated on the instance as its file holds it, whose structure and limits are exact.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import arb, ctx
+
+from lemmata.claims import Bench, Claim, Comparison, Identity, Inequality, Limit, evidence_for
+from lemmata.settings import AbstractSpace, Balls
+
+from ._score import Attempt, try_all
+
+PRECISION = 320
+"""Bits of the balls."""
+
+CLEAR = 1e-9
+"""A violation by this much, relative to the sides, is none of rounding."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Whether a violation is proved, and what the proof rests on."""
+
+    proved: bool
+    says: str
+
+
+class BallRun:
+    """A run of one instance whose columns are balls, with the interface of evidence."""
+
+    def __init__(self, instance: Any, steps: np.ndarray, columns: Balls) -> None:
+        self.cases = (instance,)
+        self.steps = np.array([arb(int(step)) for step in steps], dtype=object)
+        self.columns = {name: np.atleast_2d(column) for name, column in columns.items()}
+
+    def __getattr__(self, name: str) -> Any:
+        columns = self.__dict__.get("columns", {})
+        if name not in columns:
+            raise AttributeError(name)
+        return columns[name]
+
+    def __iter__(self) -> Any:
+        return iter(self.cases)
+
+    def __len__(self) -> int:
+        return 1
+
+    @property
+    def records(self) -> np.ndarray:
+        """The recorded steps."""
+        return self.steps
+
+    def each(self, value: Callable[[Any], Any]) -> np.ndarray:
+        """A number, or a row of numbers, of the instance."""
+        return np.atleast_2d([value(case) for case in self.cases])
+
+
+def certify(
+    claim: Claim, space: AbstractSpace[Any], attempt: Attempt, read_back: Callable[[Any], Any]
+) -> Certificate:
+    """What proves that the attempt breaks the claim."""
+    instance = read_back(attempt.instance)
+    again = try_all(claim, [instance], attempt.options, 0)
+    if not again or not again[0].broken:
+        return Certificate(False, "read back from its file, the instance does not break it")
+    training = claim.experiment.training
+    if training is None:
+        if again[0].score > -CLEAR:
+            return Certificate(False, f"the sides differ by {-again[0].score:.2g} only")
+        return Certificate(True, "recomputed from its file; nothing is trained")
+    if not hasattr(training, "options") or attempt.place is None:
+        return Certificate(False, "floating point alone: this experiment has no second evaluation")
+    options = {**training.options, **attempt.options}
+    old, ctx.prec = ctx.prec, PRECISION
+    try:
+        steps = _records(claim, instance, attempt)
+        return _by_balls(claim, space, instance, options, steps)
+    finally:
+        ctx.prec = old
+
+
+def _records(claim: Claim, instance: Any, attempt: Attempt) -> np.ndarray:
+    """The recorded steps up to the first one after the violation."""
+    assert attempt.place is not None
+    bench = Bench(instances=[instance], options=dict(attempt.options))
+    steps = evidence_for(claim, bench)[1].records
+    return steps[: int(np.searchsorted(steps, float(attempt.place["t"]), side="right")) + 1]
+
+
+def _by_balls(
+    claim: Claim,
+    space: AbstractSpace[Any],
+    instance: Any,
+    options: Mapping[str, Any],
+    steps: np.ndarray,
+) -> Certificate:
+    """Along the trajectory."""
+    columns = space.replay(instance, options, steps)
+    if columns is None:
+        return Certificate(False, "floating point alone: no second evaluation of this training")
+    run = BallRun(instance, steps, columns)
+    try:
+        asserted = claim.check(run, **claim.parameters)
+        comparisons: Sequence[Comparison] = (
+            [asserted] if isinstance(asserted, Comparison) else list(asserted)
+        )
+        proved = any(_violated(comparison) for comparison in comparisons)
+    except Exception as error:  # a statement may use functions that balls do not have
+        return Certificate(False, f"the statement cannot be evaluated on balls: {error}")
+    if any(isinstance(comparison, Limit) for comparison in comparisons):
+        return Certificate(False, "a limit: that it settles elsewhere is extrapolated")
+    if not proved:
+        return Certificate(False, "in ball arithmetic the violation is not certain")
+    return Certificate(True, f"ball arithmetic with {PRECISION} bits up to step {steps[-1]}")
+
+
+def _violated(comparison: Comparison) -> bool:
+    """Whether the comparison is certainly broken somewhere."""
+    if isinstance(comparison, Inequality):
+        sign = 1 if comparison.sense in (">=", ">") else -1
+        return any(sign * (a - b) < 0 for a, b in _pairs(comparison.left, comparison.right))
+    if isinstance(comparison, Identity):
+        return any(not a.overlaps(b) for a, b in _pairs(comparison.left, comparison.right))
+    return False
+
+
+def _pairs(left: Any, right: Any) -> list[tuple[arb, arb]]:
+    """Both sides as balls, place by place, where both are known."""
+    grids = (np.atleast_2d(np.asarray(side, dtype=object)) for side in (left, right))
+    sides = np.broadcast_arrays(*grids)
+    pairs = [(_ball(a), _ball(b)) for a, b in zip(*(side.ravel() for side in sides), strict=True)]
+    return [(a, b) for a, b in pairs if a.is_finite() and b.is_finite()]
+
+
+def _ball(value: Any) -> arb:
+    """A number as a ball: exactly what it is."""
+    return value if isinstance(value, arb) else arb(float(value))

@@ -1,0 +1,93 @@
+"""A hunt in progress: what was tried, what broke, what came closest, how much time is left."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from lemmata.claims import Claim
+from lemmata.settings import AbstractSpace
+
+from ._score import Attempt, try_all
+
+Watch = Callable[[str], None]
+"""Called with a line that says how far the hunt has come."""
+
+FIRST, AT_ONCE = 256, 2_048
+"""Instances that are tried together: few at first, so that an answer comes soon."""
+
+
+@dataclass
+class Hunt:
+    """What is known so far.
+
+    Attributes:
+        ends: when time is up, by ``time.monotonic``.
+        tried: instances within the hypotheses that were evaluated.
+        set_aside: instances outside them, or that could not be evaluated.
+        closest: the least score of an instance that does not break the statement.
+        broken: everything that does.
+        scopes: what was gone through whole.
+        stage: what is going on, for whoever watches.
+    """
+
+    claim: Claim
+    space: AbstractSpace[Any]
+    seed: int
+    ends: float
+    watch: Watch
+    tried: int = 0
+    set_aside: int = 0
+    closest: Attempt | None = None
+    broken: list[Attempt] = field(default_factory=list)
+    scopes: list[str] = field(default_factory=list)
+    stage: str = ""
+
+    @property
+    def found(self) -> list[Attempt]:
+        """What breaks the statement and is no degenerate case."""
+        return [a for a in self.broken if self.space.degenerate(a.instance) is None]
+
+    @property
+    def over(self) -> bool:
+        """Whether time is up."""
+        return time.monotonic() > self.ends
+
+    def evaluate(self, instances: Sequence[Any], options: Mapping[str, Any]) -> list[Attempt]:
+        """Try instances together, and remember what matters."""
+        attempts = try_all(self.claim, instances, options, self.seed)
+        self.tried += len(attempts)
+        self.set_aside += len(instances) - len(attempts)
+        for attempt in attempts:
+            if attempt.broken:
+                self.broken.append(attempt)
+            elif self.closest is None or attempt.score < self.closest.score:
+                self.closest = attempt
+        self.watch(self.says)
+        return attempts
+
+    def go_through(
+        self, instances: Iterable[Any], options: Mapping[str, Any], *, whole: bool
+    ) -> bool:
+        """Try all of them in batches; whether that was done before time was up."""
+        for batch in batches(instances):
+            if self.over and not whole:
+                return False
+            self.evaluate(batch, options)
+        return True
+
+    @property
+    def says(self) -> str:
+        """One line for a person."""
+        near = "" if self.closest is None else f", closest {self.closest.score:.3g}"
+        found = f", {len(self.broken):,} break it" if self.broken else ""
+        return f"{self.stage}: {self.tried:,} tried{near}{found}"
+
+
+def batches(instances: Iterable[Any]) -> Iterator[list[Any]]:
+    """In groups, the first one small."""
+    source, size = iter(instances), FIRST
+    while batch := list(islice(source, size)):
+        yield batch
+        size = AT_ONCE

@@ -1,0 +1,75 @@
+"""How near instances come to breaking a statement, many of them in one evaluation."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lemmata._errors import InputError
+from lemmata.claims import Bench, Claim, Judgement, Status, evidence_for, instance_of, judge
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An instance that was tried.
+
+    Attributes:
+        instance: what was tried, with the options it was trained with.
+        score: its distance from breaking the statement, relative to the sides; negative if it does.
+        place: where, with both sides; known for the worst of those that were tried together.
+    """
+
+    instance: Any
+    options: Mapping[str, Any]
+    score: float
+    place: Mapping[str, Any] | None = None
+
+    @property
+    def broken(self) -> bool:
+        """Whether it breaks the statement beyond rounding."""
+        return self.score < 0
+
+
+def try_all(
+    claim: Claim, instances: Sequence[Any], options: Mapping[str, Any], seed: int
+) -> list[Attempt]:
+    """Every instance that meets the hypotheses and on which something is said.
+
+    Instances that cannot be evaluated are set aside: a batch with one of them is halved.
+    """
+    if not instances:
+        return []
+    bench = Bench(seed=seed, instances=list(instances), options=dict(options))
+    try:
+        _, applicable = evidence_for(claim, bench)
+        comparisons = claim.compare(applicable) if len(applicable) else []
+        judged = [(c, judge(c, applicable)) for c in comparisons]
+    except (InputError, ArithmeticError, np.linalg.LinAlgError):
+        if len(instances) == 1:
+            return []
+        middle = len(instances) // 2
+        parts = (instances[:middle], instances[middle:])
+        return [attempt for part in parts for attempt in try_all(claim, part, options, seed)]
+    worst: dict[int, Attempt] = {}
+    for comparison, judgement in judged:
+        cases = applicable.cases if comparison.cases is None else comparison.cases
+        for row, score in enumerate(_scores(judgement, len(cases))):
+            case = instance_of(cases[row])
+            known = worst.get(id(case))
+            if not np.isnan(score) and (known is None or score < known.score):
+                place = judgement.witness if row == judgement.case else None
+                if place is not None:
+                    place = {"part": judgement.part, **place}
+                worst[id(case)] = Attempt(case, options, float(score), place)
+    return list(worst.values())
+
+
+def _scores(judgement: Judgement, cases: int) -> np.ndarray:
+    """A judgement without scores speaks of one case, or of none."""
+    if judgement.scores is not None:
+        return judgement.scores
+    scores = np.full(cases, np.nan)
+    if judgement.case is not None and judgement.status in (Status.FAILS, Status.HOLDS):
+        scores[judgement.case] = -1.0 if judgement.status is Status.FAILS else 1.0
+    return scores
