@@ -1,10 +1,12 @@
 """Weights to evaluate statements at, and what the statements speak of there."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
 from jaxtyping import Bool, Float
+from scipy.special import softmax
 
 from ..setting import Dataset, Risk
 
@@ -77,6 +79,11 @@ class At:
         return np.linalg.svd(root[:, None] * (rows - mean[risk.sample]), compute_uv=False)
 
 
+def random_points(dataset: Dataset) -> list[At]:
+    """The dataset at Gaussian matrices of several scales."""
+    return [At(dataset, W) for W in random_weights(dataset)]
+
+
 def _logits(dataset: Dataset, E: np.ndarray, weights: Matrix) -> Float[np.ndarray, "cells"]:
     cells = list(dataset.cells)
     tokens, queries = [t for t, _ in cells], [q for _, q in cells]
@@ -95,8 +102,8 @@ def project(basis: Basis, weights: Matrix) -> Matrix:
     return ((basis @ weights.ravel()) @ basis).reshape(weights.shape)
 
 
-def softmax_of(dataset: Dataset, tokens: list[int], query: int, weights: Matrix) -> np.ndarray:
+def softmax_of(
+    dataset: Dataset, tokens: Sequence[int], query: int, weights: Matrix
+) -> Float[np.ndarray, "positions"]:
     """Attention position by position, as Eq. (1) writes it."""
-    logits = dataset.E[tokens] @ weights @ dataset.E[query]
-    powers = np.exp(logits - logits.max())
-    return powers / powers.sum()
+    return softmax(dataset.E[list(tokens)] @ weights @ dataset.E[query])
