@@ -18,9 +18,8 @@ from lemmata.training import AbstractDynamics, Recording, Store, log_spaced, rec
 
 from ._batch import Batch, Limit, Matrix
 from ._dataset import Dataset
-from ._dynamics import BlockTraining, FactoredTraining, SelectionTraining
+from ._dynamics import BlockTraining, FactoredTraining, OptaxTraining, SelectionTraining
 from ._heads import Head, Loss, check_head, check_loss, is_identity, scores, takes_softmax
-from ._optimizers import OptaxTraining
 
 ALGORITHMS = ("ngd", "gd", "block", "factored")
 RATES = ("paper", "tight")
