@@ -23,7 +23,6 @@ from ..setting import (
     Dataset,
 )
 from ._facts import Fault, no_fault, on_its_own
-from ._training import recorded_steps
 
 claim = statements("convergence")
 
@@ -126,7 +125,7 @@ def theorem_3(evidence: Evidence[Dataset]) -> list[Comparison]:
 
     As printed it does not ask for Assumption 3, although Theorem 1, which it rests on, does.
     """
-    steps = recorded_steps(evidence)
+    steps = evidence.records
     half = max(float(steps[-1]) / 2, 1.0)
     t = np.maximum(steps, 1)
     ordered = [

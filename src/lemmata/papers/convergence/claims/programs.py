@@ -15,7 +15,7 @@ from ..setting import ASSUMPTION_2, AT_POINTS, CHOICE, ORDERS, SINGLE_VALUED, TW
 from ._facts import Fault, no_fault
 from ._training import EPS
 
-claim = statements("convergence")
+claim = statements("convergence", on=STRUCTURES)
 
 LARGEST = 8
 """The program for the whole matrix is solved for vocabularies up to this size."""
@@ -38,7 +38,6 @@ def equation_1(evidence: Evidence[Dataset]) -> Comparison:
     "Section 5.1, Eq. (2)",
     "W_ov* exists and is unique; column x is e_{n(x)} − 1/|V|, so ‖W_ov*‖² = |V| − 1.",
     hypotheses=(SINGLE_VALUED, TWO_TOKENS),
-    on=STRUCTURES,
 )
 def equation_2(evidence: Evidence[Dataset]) -> list[Comparison]:
     """The certified exact solution against the closed form."""
@@ -64,7 +63,6 @@ def equation_2(evidence: Evidence[Dataset]) -> list[Comparison]:
     "Appendix C.4, Eq. (12)",
     "Eq. (3) again, with the statement that its minimum is unique.",
     hypotheses=(SINGLE_VALUED, ORDERS, ASSUMPTION_2),
-    on=STRUCTURES,
 )
 @claim(
     "equation-3",
@@ -72,7 +70,6 @@ def equation_2(evidence: Evidence[Dataset]) -> list[Comparison]:
     "W_kq*, the least-norm W under which every optimal token beats the others by 1, exists and is "
     "unique.",
     hypotheses=(SINGLE_VALUED, ORDERS, ASSUMPTION_2),
-    on=STRUCTURES,
 )
 def certified_solution(evidence: Evidence[Dataset]) -> Comparison:
     """The multipliers of every solution checked exactly; a strictly convex program has one."""

@@ -13,7 +13,7 @@ from ..experiments import EXAMPLE_STRUCTURE, STRUCTURES
 from ..setting import COLLOCATION, ORDERS, PREIMAGE, SINGLE_VALUED, Dataset
 from ._facts import Fault, no_fault, on_its_own
 
-claim = statements("convergence")
+claim = statements("convergence", on=STRUCTURES)
 
 
 @claim(
@@ -21,7 +21,6 @@ claim = statements("convergence")
     "Section 4.1",
     "Without confused tokens, x >_q x' is a strict partial order: irreflexive and transitive.",
     hypotheses=(SINGLE_VALUED, ORDERS),
-    on=STRUCTURES,
 )
 def definition_1(evidence: Evidence[Dataset]) -> Comparison:
     """Both axioms for every query, by enumeration of pairs of edges."""
@@ -56,7 +55,6 @@ def _vanishing_loss_without_injectivity(bench: Bench) -> list[Comparison]:
     "Section 4.1",
     "If the training loss can be made arbitrarily small, then n is injective.",
     hypotheses=(SINGLE_VALUED, ORDERS, PREIMAGE),
-    on=STRUCTURES,
     kind="substance",
     counterexample=_vanishing_loss_without_injectivity,
 )
@@ -71,7 +69,6 @@ def injective_collocation(evidence: Evidence[Dataset]) -> Comparison:
     "Section 4.1",
     "As printed, optimal, confused, non-optimal and non-comparable tokens are disjoint types.",
     hypotheses=(SINGLE_VALUED,),
-    on=STRUCTURES,
     kind="misprint",
 )
 def printed_roles(evidence: Evidence[Dataset]) -> Comparison:
@@ -103,7 +100,6 @@ def printed_roles(evidence: Evidence[Dataset]) -> Comparison:
     "Section 4.1, after Assumption 1",
     "n and the orders give back the data: the next token is n of the optimal token of the input.",
     hypotheses=(COLLOCATION, ORDERS, PREIMAGE),
-    on=STRUCTURES,
 )
 def regeneration(evidence: Evidence[Dataset]) -> Comparison:
     """Predict every sample from n and the role of its tokens alone."""
@@ -130,7 +126,6 @@ def _lonely_query(bench: Bench) -> list[Comparison]:
     "Section 6, after Proposition 2",
     "A token that is non-comparable under q occurs in no training input with query q.",
     hypotheses=(COLLOCATION, ORDERS, PREIMAGE),
-    on=STRUCTURES,
     kind="misprint",
     counterexample=_lonely_query,
 )
@@ -157,7 +152,6 @@ def non_comparable_is_absent(evidence: Evidence[Dataset]) -> Comparison:
     "The sentence (optimal tokens are at least as many as non-optimal ones) and the formula "
     "(as many as each non-optimal token) say the same.",
     hypotheses=(SINGLE_VALUED,),
-    on=STRUCTURES,
     kind="misprint",
 )
 def prose_assumption_3(evidence: Evidence[Dataset]) -> Comparison:
