@@ -7,7 +7,7 @@ import numpy as np
 
 from lemmata.claims import Comparison, equal, statements
 from lemmata.margin import check_optimality, embedded_max_margin, max_margin
-from lemmata.settings import Evidence, as_rows
+from lemmata.settings import Evidence
 from lemmata.tokens import canonical_embeddings, random_orthonormal_embeddings
 
 from ..experiments import RANDOM_POINTS, SMALL_STRUCTURES, STRUCTURES
@@ -107,28 +107,21 @@ def certified_solution(evidence: Evidence[Dataset]) -> Comparison:
 def whole_program(evidence: Evidence[Dataset], rotate: bool) -> Comparison:
     """A solver that sees the whole matrix against the exact solution, column by column."""
     small = [d for d in evidence if d.K <= LARGEST] or list(evidence.cases[:1])
-    distances, norms, errors = [], [], []
-    for dataset in small:
-        K = dataset.K
-        generator = np.random.default_rng(K)
-        embeddings = (
-            random_orthonormal_embeddings(K, K + 3, generator)
-            if rotate
-            else canonical_embeddings(K)
-        )
-        exact = max_margin(dataset.orders.graphs, K)
-        solution = embedded_max_margin(dataset.orders.graphs, embeddings)
-        assert exact.weights is not None
-        assert solution.weights is not None
-        back = embeddings @ solution.weights @ embeddings.T
-        norms.append(float(np.linalg.norm(exact.weights)))
-        distances.append(float(np.linalg.norm(back - exact.weights)))
-        errors.append(solution.error_bound / norms[-1] + 64 * EPS * K)
-    return equal(
-        as_rows(distances),
-        0.0,
-        part="distance of the solutions",
-        cases=small,
-        size=as_rows(norms),
-        rounding=as_rows(errors),
-    )
+    distance, norm, error = np.array([_apart(dataset, rotate) for dataset in small]).T[:, :, None]
+    part = "distance of the solutions"
+    return equal(distance, 0.0, part=part, cases=small, size=norm, rounding=error)
+
+
+def _apart(dataset: Dataset, rotate: bool) -> tuple[float, float, float]:
+    """The distance of the two solutions, the norm of the exact one, and the relative error."""
+    K, graphs = dataset.K, dataset.orders.graphs
+    embeddings = canonical_embeddings(K)
+    if rotate:
+        embeddings = random_orthonormal_embeddings(K, K + 3, np.random.default_rng(K))
+    exact, solution = max_margin(graphs, K), embedded_max_margin(graphs, embeddings)
+    assert exact.weights is not None
+    assert solution.weights is not None
+    back = embeddings @ solution.weights @ embeddings.T
+    norm = float(np.linalg.norm(exact.weights))
+    error = solution.error_bound / norm + 64 * EPS * K
+    return float(np.linalg.norm(back - exact.weights)), norm, error

@@ -139,11 +139,11 @@ class BlockTraining(AbstractDescent):
     the label, which is the same gradient but does not drown in the other.
     """
 
-    loss: LogLoss
     untied: Bool[Array, "*batch inputs slots"]
     tied_rate: Float[Array, "*batch"]
 
     def following(self, state: TrainingState) -> Float[Array, "..."]:
+        assert isinstance(self.loss, LogLoss)
         logits = self.coordinates.logits(state.weights)
         free = self.loss.gradient(self.inputs, logits, self.untied)
         free = self.coordinates.pull_back(free)
@@ -245,4 +245,6 @@ class FactoredTraining(TiedDynamics[FactoredState]):
         both = LogScaled.from_parts(
             jnp.stack([slope.unit @ queries, slope.unit.T @ keys]), slope.log_norm
         )
-        return FactoredState(keys, queries, here.log_loss, *both.unit, both.log_norm)
+        return FactoredState(
+            keys, queries, here.log_loss, both.unit[0], both.unit[1], both.log_norm
+        )
