@@ -91,25 +91,22 @@ def _without_a_preimage(bench: Bench) -> list[Comparison]:
         )
     ],
 )
-def proposition_2(evidence: Evidence[Dataset]) -> Comparison:
+@no_fault("form", "{} exact solutions have this form")
+def proposition_2(dataset: Dataset) -> Iterator[Fault]:
     """In rational numbers. With preimages, every query has one optimal token.
 
     The proof sets a gradient to zero and forgets that multipliers are ≥ 0.
     """
-
-    def faults(dataset: Dataset) -> Iterator[Fault]:
-        for query, columns in wrong_columns(dataset):
-            yield (
-                f"under query {dataset.data.name(query)} the solution of Eq. (3) is {columns}",
-                {
-                    "query": dataset.data.name(query),
-                    "column": columns,
-                    "norm_squared": str(dataset.attention_margin.norm_squared_exact),
-                    "norm_squared_stated": str(stated_norm_squared(dataset)),
-                },
-            )
-
-    return no_fault("form", faults, evidence, f"{len(evidence)} exact solutions have this form")
+    for query, columns in wrong_columns(dataset):
+        yield (
+            f"under query {dataset.data.name(query)} the solution of Eq. (3) is {columns}",
+            {
+                "query": dataset.data.name(query),
+                "column": columns,
+                "norm_squared": str(dataset.attention_margin.norm_squared_exact),
+                "norm_squared_stated": str(stated_norm_squared(dataset)),
+            },
+        )
 
 
 @claim(

@@ -41,21 +41,20 @@ def equation_1(evidence: Evidence[Dataset]) -> Comparison:
 )
 def equation_2(evidence: Evidence[Dataset]) -> list[Comparison]:
     """The certified exact solution against the closed form."""
-
-    def faults(dataset: Dataset) -> Iterator[Fault]:
-        stated = {
-            (v, x): Fraction(int(v == after)) - Fraction(1, dataset.K)
-            for x, after in dataset.collocation.following.items()
-            for v in range(dataset.K)
-        }
-        if dict(dataset.value_margin.entries) != stated:
-            yield "W_ov* has other entries", {}
-
     squares = evidence.each(lambda d: d.value_margin.norm_squared_exact)
-    return [
-        no_fault("closed form", faults, evidence, "every exact solution has these entries"),
-        equal(squares, evidence.each(lambda d: d.K - 1), part="‖W_ov*‖²"),
-    ]
+    sizes = evidence.each(lambda d: d.K - 1)
+    return [_closed_form(evidence), equal(squares, sizes, part="‖W_ov*‖²")]
+
+
+@no_fault("closed form", "every exact solution has these entries")
+def _closed_form(dataset: Dataset) -> Iterator[Fault]:
+    stated = {
+        (v, x): Fraction(int(v == after)) - Fraction(1, dataset.K)
+        for x, after in dataset.collocation.following.items()
+        for v in range(dataset.K)
+    }
+    if dict(dataset.value_margin.entries) != stated:
+        yield "W_ov* has other entries", {}
 
 
 @claim(
@@ -71,21 +70,16 @@ def equation_2(evidence: Evidence[Dataset]) -> list[Comparison]:
     "unique.",
     hypotheses=(SINGLE_VALUED, ORDERS, ASSUMPTION_2),
 )
-def certified_solution(evidence: Evidence[Dataset]) -> Comparison:
+@no_fault("certificate", "every solution is certified in rational numbers")
+def certified_solution(dataset: Dataset) -> Iterator[Fault]:
     """The multipliers of every solution checked exactly; a strictly convex program has one."""
-
-    def faults(dataset: Dataset) -> Iterator[Fault]:
-        solution = dataset.attention_margin
-        for query, multipliers in solution.multipliers.items():
-            values = {t: w for (t, q), w in solution.entries.items() if q == query}
-            try:
-                check_optimality(values, multipliers, dataset.orders.graphs[query].edges)  # pyright: ignore[reportArgumentType]
-            except ArithmeticError as error:
-                yield str(error), {"query": dataset.data.name(query)}
-
-    return no_fault(
-        "certificate", faults, evidence, "every solution is certified in rational numbers"
-    )
+    solution = dataset.attention_margin
+    for query, multipliers in solution.multipliers.items():
+        values = {t: w for (t, q), w in solution.entries.items() if q == query}
+        try:
+            check_optimality(values, multipliers, dataset.orders.graphs[query].edges)  # pyright: ignore[reportArgumentType]
+        except ArithmeticError as error:
+            yield str(error), {"query": dataset.data.name(query)}
 
 
 @claim(
