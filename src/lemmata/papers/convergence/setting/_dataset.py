@@ -151,9 +151,13 @@ class Dataset:
         """The query-dependent partial orders (Definition 1)."""
         return partial_orders(self.data, self.collocation)
 
-    @cached_property
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """Every assumption of the paper that the data breaks, with the sentence at fault."""
+        return self._problems
+
+    @cached_property
+    def _problems(self) -> tuple[Problem, ...]:
         problems = list(self.orders.problems)
         if self.data.size == 1:
             message = "there is one token only: every prediction is certain and nothing is trained"

@@ -356,9 +356,13 @@ class Dataset:
         """The problems with one of these codes."""
         return [problem for problem in self.problems if problem.code in codes]
 
-    @cached_property
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """Every assumption of the paper that the data breaks, with the sample at fault."""
+        return self._problems
+
+    @cached_property
+    def _problems(self) -> tuple[Problem, ...]:
         return shortened(
             (
                 labels_out_of_reach(self.data),
