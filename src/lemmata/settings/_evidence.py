@@ -105,7 +105,7 @@ def as_rows(values: Sequence[Any]) -> Grid:
     return grid
 
 
-def in_places(rows: Grid, places: Sequence[int], total: int) -> Grid:
+def in_places(rows: Float[np.ndarray, "some columns"], places: Sequence[int], total: int) -> Grid:
     """Rows of some cases among all of them; NaN for the others."""
     grid = np.full((total, rows.shape[1]), np.nan)
     grid[list(places)] = rows

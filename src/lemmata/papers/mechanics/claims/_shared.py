@@ -1,4 +1,4 @@
-"""What the claims share: the paper's name, its usual hypotheses, and numbers at many points."""
+"""What the claims share: their usual hypotheses, and comparisons at many points."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, wraps

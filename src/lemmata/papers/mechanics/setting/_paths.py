@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Num
 
 from lemmata._errors import InputError
-from lemmata.settings import as_rows
+from lemmata.settings import Grid, as_rows
 
 from ._dataset import Dataset
 from ._regularization import PathPoint, gradient_flow, regularization_path
@@ -42,7 +42,7 @@ def follow(
     datasets: Sequence[Dataset],
     records: Num[np.ndarray, "records"],
     done: Callable[[int], None],
-) -> tuple[list[Curve], dict[str, Float[np.ndarray, "datasets records"]]]:
+) -> tuple[list[Curve], dict[str, Grid]]:
     """The curve of each dataset, and what was measured of all as columns."""
     curves = []
     for dataset in datasets:
