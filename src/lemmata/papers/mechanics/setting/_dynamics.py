@@ -161,7 +161,7 @@ class OptimizerState(eqx.Module):
     @property
     def weights(self) -> Float[Array, "..."]:
         """W, also of a batch of states."""
-        return self.here.weights
+        return jnp.asarray(self.here.weights)
 
 
 class OptaxTraining(TiedDynamics[OptimizerState]):
