@@ -37,6 +37,15 @@ class Inputs(eqx.Module):
     cell_exists: Bool[Array, "*batch cells"] | Bool[np.ndarray, "*batch cells"]
     contributions: Int[Array, "*batch cells uses"] | Int[np.ndarray, "*batch cells uses"] | None
 
+    def dense(
+        self, i: int, weights: Float[np.ndarray, "cells"], size: int
+    ) -> Float[np.ndarray, "tokens queries"]:
+        """Weights of the cells of instance i as a matrix over tokens and queries."""
+        known = self.cell_exists[i]
+        matrix = np.zeros((size, size))
+        matrix[self.cell_token[i][known], self.cell_query[i][known]] = weights[: known.sum()]
+        return matrix
+
 
 def pack(datasets: Sequence[TokenData]) -> Inputs:
     """Pad a batch of datasets to common shapes."""

@@ -90,12 +90,17 @@ def as_list(comparisons: Comparisons) -> list[Any]:
 
 
 def statements(
-    paper: str, setting: AbstractSetting[Any] | None = None
+    paper: str,
+    setting: AbstractSetting[Any] | None = None,
+    *,
+    on: Experiment[Any] | None = None,
+    hypotheses: tuple[Hypothesis, ...] = (),
 ) -> Callable[..., Callable[[CheckT], CheckT]]:
     """A decorator that makes a claim of the paper out of a check, and one of each version.
 
     The check itself stays a function, and holds its claims as ``check.claims``. The setting of a
-    paper in the registry need not be given.
+    paper in the registry need not be given. ``on`` and ``hypotheses`` are those of every claim
+    that does not name its own.
     """
 
     def claim(
@@ -103,13 +108,15 @@ def statements(
         where: str,
         statement: str,
         *,
-        on: Experiment[Any],
-        hypotheses: tuple[Hypothesis, ...] = (),
+        on: Experiment[Any] | None = on,
+        hypotheses: tuple[Hypothesis, ...] = hypotheses,
         kind: Kind | str | None = None,
         counterexample: Callable[..., Comparisons] | None = None,
         versions: Sequence[Version] = (),
         **parameters: Any,
     ) -> Callable[[CheckT], CheckT]:
+        assert on is not None, f"{paper}/{name} does not say where it is checked"
+
         def wrap(check: CheckT) -> CheckT:
             printed = Claim(
                 f"{paper}/{name}",

@@ -17,6 +17,7 @@ from ._named import NamedGraph as NamedGraph
 from ._named import NamedGraphs as NamedGraphs
 from ._numbers import number as number
 from ._numbers import percent as percent
+from ._shapes import draw_arrow as draw_arrow
 from ._shapes import draw_band as draw_band
 from ._shapes import draw_logarithmic as draw_logarithmic
 from ._shapes import draw_tokens as draw_tokens

@@ -89,6 +89,12 @@ def draw_tokens(
             axes.text(left + i + 0.5, height - 0.2, notes[i], fontsize=SMALL, **words)
 
 
+def draw_arrow(axes: "Axes", left: float, right: float, height: float | int) -> None:
+    """A small arrow to the right, from an input to what follows it."""
+    look = {"arrowstyle": "->", "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", xy=(right, height), xytext=(left, height), arrowprops=look)
+
+
 def _tint(colour: str, strength: float) -> tuple[float, float, float]:
     """The colour mixed into white."""
     from matplotlib.colors import to_rgb

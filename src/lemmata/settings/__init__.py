@@ -1,11 +1,15 @@
 """What a setting is: how instances are read, drawn, analysed and trained, and what is recorded."""
 
+from ._documents import encode as encode
+from ._documents import problems_document as problems_document
 from ._evidence import Case as Case
 from ._evidence import Evidence as Evidence
 from ._evidence import Grid as Grid
 from ._evidence import as_rows as as_rows
+from ._evidence import in_places as in_places
 from ._hypothesis import Hypothesis as Hypothesis
 from ._hypothesis import union as union
+from ._options import RECORD as RECORD
 from ._options import Option as Option
 from ._options import check_options as check_options
 from ._options import number_or as number_or

@@ -103,3 +103,10 @@ def as_rows(values: Sequence[Any]) -> Grid:
     for row, values_of_row in zip(grid, rows, strict=True):
         row[: len(values_of_row)] = values_of_row
     return grid
+
+
+def in_places(rows: Float[np.ndarray, "some columns"], places: Sequence[int], total: int) -> Grid:
+    """Rows of some cases among all of them; NaN for the others."""
+    grid = np.full((total, rows.shape[1]), np.nan)
+    grid[list(places)] = rows
+    return grid

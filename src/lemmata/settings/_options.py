@@ -44,6 +44,15 @@ def step_numbers(text: str) -> tuple[int, ...]:
     return tuple(int(word) for word in text.split(","))
 
 
+RECORD = Option(
+    "record",
+    "--record",
+    "the steps to record; usually about sixty log-spaced ones",
+    step_numbers,
+    "step numbers like 1,100,900",
+)
+
+
 def number_or(*words: str) -> Callable[[str], float | str]:
     """A parser of a number, or of one of some words."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 from lemmata.claims import Comparison, Fact
@@ -14,18 +15,28 @@ Fault = tuple[str, dict[str, Any]]
 
 
 def no_fault(
-    part: str, faults: Callable[[Dataset], Iterator[Fault]], evidence: Evidence[Dataset], says: str
-) -> Fact:
-    """Fails with the first fault; holds if no dataset has any."""
-    for i, dataset in enumerate(evidence):
-        for text, details in faults(dataset):
-            witness = {
-                "dataset": dataset.name,
-                "samples": [dataset.data.show(sample) for sample in dataset.data.samples],
-                **details,
-            }
-            return Fact(False, f"{part}: {text}", part=part, witness=witness, case=i)
-    return Fact(True, f"{part}: {says}", part=part, checked=len(evidence))
+    part: str, says: str
+) -> Callable[[Callable[[Dataset], Iterator[Fault]]], Callable[[Evidence[Dataset]], Fact]]:
+    """A check out of a search for faults of one dataset.
+
+    Fails with the first fault; holds if no dataset has any, which is said with their number in
+    the place of ``{}``.
+    """
+
+    def wrap(faults: Callable[[Dataset], Iterator[Fault]]) -> Callable[[Evidence[Dataset]], Fact]:
+        @wraps(faults)
+        def check(evidence: Evidence[Dataset]) -> Fact:
+            for i, dataset in enumerate(evidence):
+                for text, details in faults(dataset):
+                    samples = [dataset.data.show(sample) for sample in dataset.data.samples]
+                    witness = {"dataset": dataset.name, "samples": samples, **details}
+                    return Fact(False, f"{part}: {text}", part=part, witness=witness, case=i)
+            count = len(evidence)
+            return Fact(True, f"{part}: {says.format(count)}", part=part, checked=count)
+
+        return check
+
+    return wrap
 
 
 def on_its_own(

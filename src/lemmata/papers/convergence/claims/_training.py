@@ -10,15 +10,9 @@ from ..setting import Dataset
 EPS = float(np.finfo(float).eps)
 
 
-def recorded_steps(evidence: Evidence[Dataset]) -> np.ndarray:
-    """The steps of training that was followed."""
-    assert evidence.steps is not None, "nothing was trained"
-    return evidence.steps
-
-
 def norm_bounds(evidence: Evidence[Dataset], divisor: Grid) -> list[Comparison]:
     """t eta >= ||W(t)|| >= t eta / divisor, for a start at zero."""
-    reach = recorded_steps(evidence) * evidence.rate
+    reach = evidence.records * evidence.rate
     norm = evidence.norm
     return [
         at_least(norm, reach / divisor, part="norm, lower", baseline=0.0, from_step=1),
@@ -28,7 +22,7 @@ def norm_bounds(evidence: Evidence[Dataset], divisor: Grid) -> list[Comparison]:
 
 def update_rule(evidence: Evidence[Dataset]) -> Comparison:
     """||W(t+1)||² = ||W(t)||² + 2 eta <W(t), -g/||g||> + eta² where consecutive steps are known."""
-    follows = np.diff(recorded_steps(evidence)) == 1
+    follows = np.diff(evidence.records) == 1
     before, after = evidence.norm[:, :-1], evidence.norm[:, 1:]
     along = np.where(before == 0, 0.0, evidence.descent_on_weights[:, :-1])
     moved = np.sqrt(before**2 + 2 * evidence.rate * before * along + evidence.rate**2)

@@ -23,7 +23,6 @@ from ..setting import (
     Dataset,
 )
 from ._facts import Fault, no_fault, on_its_own
-from ._training import recorded_steps
 
 claim = statements("convergence")
 
@@ -92,25 +91,22 @@ def _without_a_preimage(bench: Bench) -> list[Comparison]:
         )
     ],
 )
-def proposition_2(evidence: Evidence[Dataset]) -> Comparison:
+@no_fault("form", "{} exact solutions have this form")
+def proposition_2(dataset: Dataset) -> Iterator[Fault]:
     """In rational numbers. With preimages, every query has one optimal token.
 
     The proof sets a gradient to zero and forgets that multipliers are ≥ 0.
     """
-
-    def faults(dataset: Dataset) -> Iterator[Fault]:
-        for query, columns in wrong_columns(dataset):
-            yield (
-                f"under query {dataset.data.name(query)} the solution of Eq. (3) is {columns}",
-                {
-                    "query": dataset.data.name(query),
-                    "column": columns,
-                    "norm_squared": str(dataset.attention_margin.norm_squared_exact),
-                    "norm_squared_stated": str(stated_norm_squared(dataset)),
-                },
-            )
-
-    return no_fault("form", faults, evidence, f"{len(evidence)} exact solutions have this form")
+    for query, columns in wrong_columns(dataset):
+        yield (
+            f"under query {dataset.data.name(query)} the solution of Eq. (3) is {columns}",
+            {
+                "query": dataset.data.name(query),
+                "column": columns,
+                "norm_squared": str(dataset.attention_margin.norm_squared_exact),
+                "norm_squared_stated": str(stated_norm_squared(dataset)),
+            },
+        )
 
 
 @claim(
@@ -126,7 +122,7 @@ def theorem_3(evidence: Evidence[Dataset]) -> list[Comparison]:
 
     As printed it does not ask for Assumption 3, although Theorem 1, which it rests on, does.
     """
-    steps = recorded_steps(evidence)
+    steps = evidence.records
     half = max(float(steps[-1]) / 2, 1.0)
     t = np.maximum(steps, 1)
     ordered = [

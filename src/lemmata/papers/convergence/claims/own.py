@@ -18,10 +18,10 @@ from ..setting import (
     Dataset,
     TwoStage,
 )
-from ._training import EPS, norm_bounds, recorded_steps
+from ._training import EPS, norm_bounds
 from .generalization import wrong_columns
 
-claim = statements("convergence")
+claim = statements("convergence", hypotheses=STAGE_2)
 
 
 @claim(
@@ -65,7 +65,7 @@ def stage_1_closed_form(evidence: Evidence[Dataset]) -> list[Comparison]:
 
     A direction with a relative error e has 1 − cos = e²/2.
     """
-    steps, K = recorded_steps(evidence), evidence.K
+    steps, K = evidence.records, evidence.K
     reach = steps * evidence.rate
     margin = reach / evidence.norm_ov
     exponent = np.log(K - 1) - margin
@@ -136,7 +136,6 @@ def _attained(bench: Bench) -> Comparison:
     "own/sharp-norm-bound",
     "ours; proof in docs/convergence.md",
     "Under Assumptions 1 to 3, ‖W_kq(t)‖ ≥ tη/(√2‖W_kq*‖), and no larger constant will do.",
-    hypotheses=STAGE_2,
     on=TRAINING,
     counterexample=_attained,
 )
@@ -150,13 +149,12 @@ def sharp_norm_bound(evidence: Evidence[Dataset]) -> list[Comparison]:
     "ours; derivation in docs/convergence.md",
     "With one optimal token per query, (tη)²(1 − cos(W_kq(t), W_kq*)) → c_∞, a constant known from "
     "the frequencies: the rate is 1/t², not log²t/t.",
-    hypotheses=STAGE_2,
     on=LONG_RUN,
 )
 def true_rate(evidence: Evidence[Dataset]) -> Comparison:
     """The scaled distance from the limit direction."""
     limit = evidence.each(lambda d: theory.limit_constant(d.orders, d.frequencies))
-    reach = recorded_steps(evidence) * evidence.rate
+    reach = evidence.records * evidence.rate
     return tends_to(reach**2 * evidence.one_minus_correlation, limit, part="(tη)²(1 − cos)")
 
 
@@ -165,11 +163,10 @@ def true_rate(evidence: Evidence[Dataset]) -> Comparison:
     "ours",
     "The largest non-optimal weight falls like exp(−tη/‖W_kq*‖): L_max‖W_kq*‖·4 times faster than "
     "Theorem 2 says.",
-    hypotheses=STAGE_2,
     on=LONG_RUN,
 )
 def attention_rate(evidence: Evidence[Dataset]) -> Comparison:
     """The smallest log-odds of the optimal tokens, over tη/‖W_kq*‖."""
-    reach = np.maximum(recorded_steps(evidence), 1) * evidence.rate
+    reach = np.maximum(evidence.records, 1) * evidence.rate
     relative = evidence.smallest_log_odds * evidence.norm_kq / reach
     return tends_to(relative, 1.0, part="log-odds over tη/‖W_kq*‖")

@@ -7,7 +7,7 @@ import numpy as np
 
 from lemmata.claims import Comparison, equal, statements
 from lemmata.margin import check_optimality, embedded_max_margin, max_margin
-from lemmata.settings import Evidence, as_rows
+from lemmata.settings import Evidence
 from lemmata.tokens import canonical_embeddings, random_orthonormal_embeddings
 
 from ..experiments import RANDOM_POINTS, SMALL_STRUCTURES, STRUCTURES
@@ -15,7 +15,7 @@ from ..setting import ASSUMPTION_2, AT_POINTS, CHOICE, ORDERS, SINGLE_VALUED, TW
 from ._facts import Fault, no_fault
 from ._training import EPS
 
-claim = statements("convergence")
+claim = statements("convergence", on=STRUCTURES)
 
 LARGEST = 8
 """The program for the whole matrix is solved for vocabularies up to this size."""
@@ -38,25 +38,23 @@ def equation_1(evidence: Evidence[Dataset]) -> Comparison:
     "Section 5.1, Eq. (2)",
     "W_ov* exists and is unique; column x is e_{n(x)} − 1/|V|, so ‖W_ov*‖² = |V| − 1.",
     hypotheses=(SINGLE_VALUED, TWO_TOKENS),
-    on=STRUCTURES,
 )
 def equation_2(evidence: Evidence[Dataset]) -> list[Comparison]:
     """The certified exact solution against the closed form."""
-
-    def faults(dataset: Dataset) -> Iterator[Fault]:
-        stated = {
-            (v, x): Fraction(int(v == after)) - Fraction(1, dataset.K)
-            for x, after in dataset.collocation.following.items()
-            for v in range(dataset.K)
-        }
-        if dict(dataset.value_margin.entries) != stated:
-            yield "W_ov* has other entries", {}
-
     squares = evidence.each(lambda d: d.value_margin.norm_squared_exact)
-    return [
-        no_fault("closed form", faults, evidence, "every exact solution has these entries"),
-        equal(squares, evidence.each(lambda d: d.K - 1), part="‖W_ov*‖²"),
-    ]
+    sizes = evidence.each(lambda d: d.K - 1)
+    return [_closed_form(evidence), equal(squares, sizes, part="‖W_ov*‖²")]
+
+
+@no_fault("closed form", "every exact solution has these entries")
+def _closed_form(dataset: Dataset) -> Iterator[Fault]:
+    stated = {
+        (v, x): Fraction(int(v == after)) - Fraction(1, dataset.K)
+        for x, after in dataset.collocation.following.items()
+        for v in range(dataset.K)
+    }
+    if dict(dataset.value_margin.entries) != stated:
+        yield "W_ov* has other entries", {}
 
 
 @claim(
@@ -64,7 +62,6 @@ def equation_2(evidence: Evidence[Dataset]) -> list[Comparison]:
     "Appendix C.4, Eq. (12)",
     "Eq. (3) again, with the statement that its minimum is unique.",
     hypotheses=(SINGLE_VALUED, ORDERS, ASSUMPTION_2),
-    on=STRUCTURES,
 )
 @claim(
     "equation-3",
@@ -72,23 +69,17 @@ def equation_2(evidence: Evidence[Dataset]) -> list[Comparison]:
     "W_kq*, the least-norm W under which every optimal token beats the others by 1, exists and is "
     "unique.",
     hypotheses=(SINGLE_VALUED, ORDERS, ASSUMPTION_2),
-    on=STRUCTURES,
 )
-def certified_solution(evidence: Evidence[Dataset]) -> Comparison:
+@no_fault("certificate", "every solution is certified in rational numbers")
+def certified_solution(dataset: Dataset) -> Iterator[Fault]:
     """The multipliers of every solution checked exactly; a strictly convex program has one."""
-
-    def faults(dataset: Dataset) -> Iterator[Fault]:
-        solution = dataset.attention_margin
-        for query, multipliers in solution.multipliers.items():
-            values = {t: w for (t, q), w in solution.entries.items() if q == query}
-            try:
-                check_optimality(values, multipliers, dataset.orders.graphs[query].edges)  # pyright: ignore[reportArgumentType]
-            except ArithmeticError as error:
-                yield str(error), {"query": dataset.data.name(query)}
-
-    return no_fault(
-        "certificate", faults, evidence, "every solution is certified in rational numbers"
-    )
+    solution = dataset.attention_margin
+    for query, multipliers in solution.multipliers.items():
+        values = {t: w for (t, q), w in solution.entries.items() if q == query}
+        try:
+            check_optimality(values, multipliers, dataset.orders.graphs[query].edges)  # pyright: ignore[reportArgumentType]
+        except ArithmeticError as error:
+            yield str(error), {"query": dataset.data.name(query)}
 
 
 @claim(
@@ -110,28 +101,21 @@ def certified_solution(evidence: Evidence[Dataset]) -> Comparison:
 def whole_program(evidence: Evidence[Dataset], rotate: bool) -> Comparison:
     """A solver that sees the whole matrix against the exact solution, column by column."""
     small = [d for d in evidence if d.K <= LARGEST] or list(evidence.cases[:1])
-    distances, norms, errors = [], [], []
-    for dataset in small:
-        K = dataset.K
-        generator = np.random.default_rng(K)
-        embeddings = (
-            random_orthonormal_embeddings(K, K + 3, generator)
-            if rotate
-            else canonical_embeddings(K)
-        )
-        exact = max_margin(dataset.orders.graphs, K)
-        solution = embedded_max_margin(dataset.orders.graphs, embeddings)
-        assert exact.weights is not None
-        assert solution.weights is not None
-        back = embeddings @ solution.weights @ embeddings.T
-        norms.append(float(np.linalg.norm(exact.weights)))
-        distances.append(float(np.linalg.norm(back - exact.weights)))
-        errors.append(solution.error_bound / norms[-1] + 64 * EPS * K)
-    return equal(
-        as_rows(distances),
-        0.0,
-        part="distance of the solutions",
-        cases=small,
-        size=as_rows(norms),
-        rounding=as_rows(errors),
-    )
+    distance, norm, error = np.array([_apart(dataset, rotate) for dataset in small]).T[:, :, None]
+    part = "distance of the solutions"
+    return equal(distance, 0.0, part=part, cases=small, size=norm, rounding=error)
+
+
+def _apart(dataset: Dataset, rotate: bool) -> tuple[float, float, float]:
+    """The distance of the two solutions, the norm of the exact one, and the relative error."""
+    K, graphs = dataset.K, dataset.orders.graphs
+    embeddings = canonical_embeddings(K)
+    if rotate:
+        embeddings = random_orthonormal_embeddings(K, K + 3, np.random.default_rng(K))
+    exact, solution = max_margin(graphs, K), embedded_max_margin(graphs, embeddings)
+    assert exact.weights is not None
+    assert solution.weights is not None
+    back = embeddings @ solution.weights @ embeddings.T
+    norm = float(np.linalg.norm(exact.weights))
+    error = solution.error_bound / norm + 64 * EPS * K
+    return float(np.linalg.norm(back - exact.weights)), norm, error

@@ -8,17 +8,17 @@ from lemmata.settings import Evidence
 from .. import theory
 from ..experiments import FIRST_STAGE, LONG_STAGE_1, RANDOM_POINTS
 from ..setting import AT_POINTS, ORDERS, STAGE_1, Dataset
-from ._training import norm_bounds, recorded_steps, update_rule
+from ._training import norm_bounds, update_rule
 
-claim = statements("convergence")
+claim = statements("convergence", on=FIRST_STAGE, hypotheses=STAGE_1)
+anywhere = statements("convergence", on=RANDOM_POINTS, hypotheses=AT_POINTS)
+"""For statements about any weights, off the trajectory."""
 
 
 @claim(
     "proposition-3",
     "Appendix B",
     "The restatement of Proposition 1 in the appendix: norms, and the cosine with constant 12.",
-    hypotheses=STAGE_1,
-    on=FIRST_STAGE,
     constant=12,
     loss=False,
 )
@@ -28,7 +28,6 @@ claim = statements("convergence")
     "For t ≥ 2: tη₀/(2‖W_ov*‖) ≤ ‖W_ov(t)‖ ≤ tη₀, cos(W_ov(t), W_ov*) ≥ 1 − 5‖W_ov*‖³ log(2|V|) "
     "log t/(tη₀), and L₀ = O(exp(−η₀t/(4‖W_ov*‖))).",
     hypotheses=(*STAGE_1, ORDERS),
-    on=FIRST_STAGE,
     constant=5,
     loss=True,
     versions=[
@@ -51,8 +50,6 @@ def proposition_1(evidence: Evidence[Dataset], constant: int, loss: bool) -> lis
     "lemma-1",
     "Appendix B",
     "tη₀ + ‖W_ov(0)‖ ≥ ‖W_ov(t)‖ ≥ tη₀/(2‖W_ov*‖) − ‖W_ov(0)‖.",
-    hypotheses=STAGE_1,
-    on=FIRST_STAGE,
 )
 def lemma_1(evidence: Evidence[Dataset]) -> list[Comparison]:
     """Along Algorithm 1, which starts at zero."""
@@ -62,7 +59,7 @@ def lemma_1(evidence: Evidence[Dataset]) -> list[Comparison]:
 def _direction(evidence: Evidence[Dataset], constant: int) -> Comparison:
     constants = np.hstack([evidence.rate, evidence.norm_ov, evidence.K])
     starts = [theory.value_bound_starts(*row, constant=constant) for row in constants]
-    t = np.maximum(recorded_steps(evidence), 1)
+    t = np.maximum(evidence.records, 1)
     return at_least(
         1 - evidence.one_minus_correlation,
         theory.value_cosine_bound(t, evidence.rate, evidence.norm_ov, evidence.K, constant),
@@ -75,7 +72,7 @@ def _direction(evidence: Evidence[Dataset], constant: int) -> Comparison:
 
 def _loss_rate(evidence: Evidence[Dataset]) -> Comparison:
     """log L_0 <= log c - eta_0 t / (4 ||W_ov*||), with the smallest c that covers t <= T/2."""
-    steps = recorded_steps(evidence)
+    steps = evidence.records
     fall = evidence.rate / (4 * evidence.norm_ov) * steps
     excess = evidence.log_loss + fall
     constant = excess[:, steps <= steps[-1] / 2].max(axis=1, keepdims=True)
@@ -83,24 +80,20 @@ def _loss_rate(evidence: Evidence[Dataset]) -> Comparison:
     return at_most(evidence.log_loss, constant - fall, part="loss", size=size)
 
 
-@claim(
+@anywhere(
     "lemma-1/step",
     "Appendix B, proof of Lemma 1",
     "⟨−∇L₀/‖∇L₀‖, W_ov*⟩ ≥ 1/2 at every W_ov.",
-    hypotheses=AT_POINTS,
-    on=RANDOM_POINTS,
 )
 def lemma_1_step(evidence: Evidence[Dataset]) -> Comparison:
     """At random points; the sharp constant is 1/√2."""
     return at_least(evidence.value_descent, 0.5, part="descent", baseline=0.0)
 
 
-@claim(
+@anywhere(
     "lemma-2",
     "Appendix B",
     "⟨W/‖W‖, ∇L₀⟩ ≥ (1 + 2‖W_ov*‖ log(2|V|)/‖W‖) ⟨W_ov*/‖W_ov*‖, ∇L₀⟩ for W = W_ov(t), t ≥ 1.",
-    hypotheses=AT_POINTS,
-    on=RANDOM_POINTS,
 )
 def lemma_2(evidence: Evidence[Dataset]) -> Comparison:
     """At random W, where it is not trivial; both sides divided by ‖∇L₀‖."""
@@ -118,8 +111,6 @@ def lemma_2(evidence: Evidence[Dataset]) -> Comparison:
     "lemma-3",
     "Appendix C.1",
     "From a start at zero, all wrong tokens of a column have the same logit, at every t.",
-    hypotheses=STAGE_1,
-    on=FIRST_STAGE,
 )
 def lemma_3(evidence: Evidence[Dataset]) -> Comparison:
     """The largest spread over all columns, next to the largest margin."""
@@ -131,7 +122,6 @@ def lemma_3(evidence: Evidence[Dataset]) -> Comparison:
     "Appendix C.1",
     "If T ≥ 384‖W_ov*‖⁵ log(2|V|) log T/η₀, every margin of W_ov(T) lies in (Δ, 3Δ) for Δ = "
     "Tη₀/(4‖W_ov*‖²), and wrong tokens tie.",
-    hypotheses=STAGE_1,
     on=LONG_STAGE_1,
     kind="constant",
     both=True,
@@ -173,26 +163,22 @@ def _margins(evidence: Evidence[Dataset]) -> tuple[np.ndarray, np.ndarray, np.nd
     "section-c.1/equal-margins",
     "Appendix C.1, after Corollary 1",
     "The simplification that all margins of W_ov(T) equal Tη₀/(4‖W_ov*‖²).",
-    hypotheses=STAGE_1,
-    on=FIRST_STAGE,
     kind="constant",
 )
 def equal_margins(evidence: Evidence[Dataset]) -> list[Comparison]:
     """They are equal indeed, but 4‖W_ov*‖ times larger than it says."""
     delta, smallest, largest = _margins(evidence)
-    T = recorded_steps(evidence)[-1:]
+    T = evidence.records[-1:]
     return [
         equal(largest, smallest, part="all equal", places=T),
         equal(smallest, delta, part="value", places=T),
     ]
 
 
-@claim(
+@anywhere(
     "equation-5",
     "Appendix A, Eq. (5)",
     "Column x of ∇L₀ is softmax(W_ov x) − e_{n(x)}.",
-    hypotheses=AT_POINTS,
-    on=RANDOM_POINTS,
 )
 def equation_5(evidence: Evidence[Dataset]) -> Comparison:
     """Projected on random directions, against complex-step derivatives of L₀."""
@@ -203,20 +189,16 @@ def equation_5(evidence: Evidence[Dataset]) -> Comparison:
     "equation-7",
     "Appendix B, Eq. (7)",
     "Each update of stage 1 moves W_ov by exactly η₀ against the gradient.",
-    hypotheses=STAGE_1,
-    on=FIRST_STAGE,
 )
 def equation_7(evidence: Evidence[Dataset]) -> Comparison:
     """The norm after each update."""
     return update_rule(evidence)
 
 
-@claim(
+@anywhere(
     "equation-8",
     "Appendix B, Eq. (8)",
     "⟨W_ov*, ∇L₀⟩ ≤ −Σ_x (1 − T₀(x)_{n(x)}).",
-    hypotheses=AT_POINTS,
-    on=RANDOM_POINTS,
 )
 def equation_8(evidence: Evidence[Dataset]) -> Comparison:
     """As logarithms of the two negatives. It is an equality, since all margins of W_ov* are 1."""

@@ -26,18 +26,19 @@ from ..setting import (
     ZERO_START,
     Dataset,
 )
-from ._training import EPS, norm_bounds, recorded_steps, smallest_optimal_mass, update_rule
+from ._training import EPS, norm_bounds, smallest_optimal_mass, update_rule
 
-claim = statements("convergence")
+claim = statements("convergence", on=TRAINING, hypotheses=STAGE_2)
+anywhere = statements("convergence", on=RANDOM_POINTS, hypotheses=AT_POINTS)
+"""For statements about any weights, off the trajectory."""
 
 
-@claim(
+@anywhere(
     "lemma-4",
     "Appendix C.1",
     "With equal margins Δ, ⟨∇L, W'⟩ = Δ Σ π [(T_y − 1) Σ_{l∈l(n)} φ_l (x_l − x̄) + Σ_{l∉l(n)} "
     "T_{n(x_l)} φ_l (x_l − x̄)]ᵀ W' x_q.",
     hypotheses=(*AT_POINTS, PREIMAGE),
-    on=RANDOM_POINTS,
 )
 def lemma_4(evidence: Evidence[Dataset]) -> Comparison:
     """At random W and W', against complex-step derivatives of L."""
@@ -49,8 +50,6 @@ def lemma_4(evidence: Evidence[Dataset]) -> Comparison:
     "Appendix C.2",
     "From a start at zero the attention weight of an optimal token never decreases: φ_l(t) ≥ "
     "φ_l(0) ≥ 1/L_max.",
-    hypotheses=STAGE_2,
-    on=TRAINING,
     versions=[
         Version(
             "without-assumption-3",
@@ -82,8 +81,6 @@ def lemma_5(evidence: Evidence[Dataset]) -> list[Comparison]:
     "Appendix C.3",
     "tη + ‖W_kq(0)‖ ≥ ‖W_kq(t)‖ ≥ tη/(2L‖W_kq*‖) − ‖W_kq(0)‖, because cos(−∇L, W_kq*) ≥ "
     "min_n φ₊/(2‖W_kq*‖) ≥ 1/(2L‖W_kq*‖).",
-    hypotheses=STAGE_2,
-    on=TRAINING,
 )
 def lemma_6(evidence: Evidence[Dataset]) -> list[Comparison]:
     """Along Algorithm 1, which starts at zero."""
@@ -95,12 +92,11 @@ def lemma_6(evidence: Evidence[Dataset]) -> list[Comparison]:
     ]
 
 
-@claim(
+@anywhere(
     "lemma-6/step",
     "Appendix C.3, proof of Lemma 6",
     "cos(−∇L, W_kq*) ≥ min_n φ₊/(2‖W_kq*‖) at every W_kq, when the margins of W_ov are equal.",
     hypotheses=(*AT_POINTS, COLLOCATION, ORDERS, PREIMAGE),
-    on=RANDOM_POINTS,
 )
 def lemma_6_step(evidence: Evidence[Dataset]) -> Comparison:
     """At random points, off the trajectory; a cosine adds up products of size up to 1."""
@@ -119,12 +115,11 @@ def lemma_6_step(evidence: Evidence[Dataset]) -> Comparison:
     "Appendix C.4",
     "For t ≥ t₀ = ⌈8L‖W_kq*‖²/η⌉: ⟨∇L, W(t)⟩ ≥ (1 + α_t) ⟨∇L, W_kq*⟩ ‖W(t)‖/‖W_kq*‖, α_t = "
     "4NL²‖W_kq*‖²(1 + log(2L‖W(t)‖))/‖W(t)‖.",
-    hypotheses=STAGE_2,
     on=LARGE_STEPS,
 )
 def lemma_7(evidence: Evidence[Dataset]) -> Comparison:
     """Read as a lower bound on cos(−∇L, W_kq*): at least cos(−∇L, W(t))/(1 + α_t)."""
-    norm = np.where(recorded_steps(evidence) > 0, evidence.norm, np.nan)
+    norm = np.where(evidence.records > 0, evidence.norm, np.nan)
     alpha = theory.lemma_7_alpha(norm, evidence.norm_kq, evidence.N, evidence.L)
     return at_least(
         evidence.descent_on_target,
@@ -139,7 +134,6 @@ def lemma_7(evidence: Evidence[Dataset]) -> Comparison:
     "lemma-7/step",
     "Appendix C.4, proof of Lemma 7",
     "Some input has weight φ₋ ≥ exp(−‖W(t)‖/‖W_kq*‖) on its non-optimal tokens.",
-    hypotheses=STAGE_2,
     on=LARGE_STEPS,
     kind="constant",
 )
@@ -153,12 +147,10 @@ def lemma_7_step(evidence: Evidence[Dataset]) -> Comparison:
     )
 
 
-@claim(
+@anywhere(
     "equation-6",
     "Appendix A, Eq. (6)",
     "∇L with respect to W_kq is Σ π X(diag φ − φφᵀ)Xᵀ W_ovᵀ(T − e_y) x_qᵀ.",
-    hypotheses=AT_POINTS,
-    on=RANDOM_POINTS,
 )
 def equation_6(evidence: Evidence[Dataset]) -> Comparison:
     """Projected on random directions, against complex-step derivatives of L."""
@@ -180,7 +172,7 @@ def equation_9(evidence: Evidence[Dataset]) -> Comparison:
         evidence.final_smallest_weight,
         part="smallest optimal weight",
         size=recorded * (1 + evidence.norm[:, -1:]),
-        places=recorded_steps(evidence)[-1:],
+        places=evidence.records[-1:],
     )
 
 
@@ -189,7 +181,6 @@ def equation_9(evidence: Evidence[Dataset]) -> Comparison:
     "Appendix C.1, Eq. (10)",
     "Each update of stage 2 moves W_kq by exactly η against the gradient.",
     hypotheses=(SINGLE_VALUED, CHOICE),
-    on=TRAINING,
 )
 def equation_10(evidence: Evidence[Dataset]) -> Comparison:
     """The norm after each update."""
@@ -205,16 +196,14 @@ def equation_10(evidence: Evidence[Dataset]) -> Comparison:
 )
 def algorithm_1(evidence: Evidence[Dataset]) -> list[Comparison]:
     """The starts, and the two update rules as in Eqs. (7) and (10)."""
-    start = np.where(recorded_steps(evidence) == 0, evidence.norm, np.nan)
+    start = np.where(evidence.records == 0, evidence.norm, np.nan)
     return [equal(start, 0.0, part="start", size=evidence.rate), update_rule(evidence)]
 
 
-@claim(
+@anywhere(
     "equation-11",
     "Appendix C.4, Eq. (11)",
     "If x_lᵀWx_q ≤ x_l'ᵀWx_q − C for some l', then φ_l ≤ e^{−C}.",
-    hypotheses=AT_POINTS,
-    on=RANDOM_POINTS,
 )
 def equation_11(evidence: Evidence[Dataset]) -> Comparison:
     """The largest φ_l e^C over all inputs and pairs, at random W."""
@@ -226,8 +215,6 @@ def equation_11(evidence: Evidence[Dataset]) -> Comparison:
     "equation-13",
     "Appendix C.6, Eq. (13)",
     "Optimal tokens lead by at least ‖W(t)‖/‖W_kq*‖ − 2‖W(t)‖·‖W(t)/‖W(t)‖ − W_kq*/‖W_kq*‖‖.",
-    hypotheses=STAGE_2,
-    on=TRAINING,
 )
 def equation_13(evidence: Evidence[Dataset]) -> Comparison:
     """The smallest lead over all comparable pairs."""

@@ -13,7 +13,7 @@ from ..experiments import EXAMPLE_STRUCTURE, STRUCTURES
 from ..setting import COLLOCATION, ORDERS, PREIMAGE, SINGLE_VALUED, Dataset
 from ._facts import Fault, no_fault, on_its_own
 
-claim = statements("convergence")
+claim = statements("convergence", on=STRUCTURES)
 
 
 @claim(
@@ -21,23 +21,19 @@ claim = statements("convergence")
     "Section 4.1",
     "Without confused tokens, x >_q x' is a strict partial order: irreflexive and transitive.",
     hypotheses=(SINGLE_VALUED, ORDERS),
-    on=STRUCTURES,
 )
-def definition_1(evidence: Evidence[Dataset]) -> Comparison:
+@no_fault("strict order", "every order is irreflexive and transitive")
+def definition_1(dataset: Dataset) -> Iterator[Fault]:
     """Both axioms for every query, by enumeration of pairs of edges."""
-
-    def faults(dataset: Dataset) -> Iterator[Fault]:
-        names = dataset.data.name
-        for query, graph in dataset.orders.graphs.items():
-            edges = set(graph.evidence)
-            follows = {(a, c) for a, b in edges for b2, c in edges if b == b2}
-            for a, b in sorted(follows - edges) + [(a, a) for a, b in edges if a == b]:
-                yield (
-                    f"{names(a)} and {names(b)} under {names(query)}",
-                    {"query": names(query), "pair": [names(a), names(b)]},
-                )
-
-    return no_fault("strict order", faults, evidence, "every order is irreflexive and transitive")
+    names = dataset.data.name
+    for query, graph in dataset.orders.graphs.items():
+        edges = set(graph.evidence)
+        follows = {(a, c) for a, b in edges for b2, c in edges if b == b2}
+        for a, b in sorted(follows - edges) + [(a, a) for a, b in edges if a == b]:
+            yield (
+                f"{names(a)} and {names(b)} under {names(query)}",
+                {"query": names(query), "pair": [names(a), names(b)]},
+            )
 
 
 def _vanishing_loss_without_injectivity(bench: Bench) -> list[Comparison]:
@@ -56,7 +52,6 @@ def _vanishing_loss_without_injectivity(bench: Bench) -> list[Comparison]:
     "Section 4.1",
     "If the training loss can be made arbitrarily small, then n is injective.",
     hypotheses=(SINGLE_VALUED, ORDERS, PREIMAGE),
-    on=STRUCTURES,
     kind="substance",
     counterexample=_vanishing_loss_without_injectivity,
 )
@@ -71,31 +66,27 @@ def injective_collocation(evidence: Evidence[Dataset]) -> Comparison:
     "Section 4.1",
     "As printed, optimal, confused, non-optimal and non-comparable tokens are disjoint types.",
     hypotheses=(SINGLE_VALUED,),
-    on=STRUCTURES,
     kind="misprint",
 )
-def printed_roles(evidence: Evidence[Dataset]) -> Comparison:
+@no_fault("types", "every token has one type")
+def printed_roles(dataset: Dataset) -> Iterator[Fault]:
     """Printed: optimal = nobody above, non-optimal = nobody below, non-comparable = neither."""
-
-    def faults(dataset: Dataset) -> Iterator[Fault]:
-        name = dataset.data.name
-        for query, graph in dataset.orders.graphs.items():
-            above = {a for a, _ in graph.evidence}
-            below = {b for _, b in graph.evidence}
-            for token in range(dataset.K):
-                types = {
-                    "optimal": token not in below,
-                    "non-optimal": token not in above,
-                    "non-comparable": token not in above | below,
-                }
-                held = [name for name, holds in types.items() if holds]
-                if len(held) > 1:
-                    yield (
-                        f"{name(token)} is {' and '.join(held)} under {name(query)}",
-                        {"query": name(query), "token": name(token), "types": held},
-                    )
-
-    return no_fault("types", faults, evidence, "every token has one type")
+    name = dataset.data.name
+    for query, graph in dataset.orders.graphs.items():
+        above = {a for a, _ in graph.evidence}
+        below = {b for _, b in graph.evidence}
+        for token in range(dataset.K):
+            types = {
+                "optimal": token not in below,
+                "non-optimal": token not in above,
+                "non-comparable": token not in above | below,
+            }
+            held = [name for name, holds in types.items() if holds]
+            if len(held) > 1:
+                yield (
+                    f"{name(token)} is {' and '.join(held)} under {name(query)}",
+                    {"query": name(query), "token": name(token), "types": held},
+                )
 
 
 @claim(
@@ -103,20 +94,16 @@ def printed_roles(evidence: Evidence[Dataset]) -> Comparison:
     "Section 4.1, after Assumption 1",
     "n and the orders give back the data: the next token is n of the optimal token of the input.",
     hypotheses=(COLLOCATION, ORDERS, PREIMAGE),
-    on=STRUCTURES,
 )
-def regeneration(evidence: Evidence[Dataset]) -> Comparison:
+@no_fault("regeneration", "every sample is predicted")
+def regeneration(dataset: Dataset) -> Iterator[Fault]:
     """Predict every sample from n and the role of its tokens alone."""
-
-    def faults(dataset: Dataset) -> Iterator[Fault]:
-        for sample in dataset.data.samples:
-            distinct = set(sample.tokens)
-            best = {x for x in distinct if dataset.orders.role(sample.query, x) == Role.OPTIMAL}
-            chosen = distinct if len(distinct) == 1 else best
-            if {dataset.collocation.of(x) for x in chosen} != {sample.label}:
-                yield dataset.data.show(sample), {"sample": dataset.data.show(sample)}
-
-    return no_fault("regeneration", faults, evidence, "every sample is predicted")
+    for sample in dataset.data.samples:
+        distinct = set(sample.tokens)
+        best = {x for x in distinct if dataset.orders.role(sample.query, x) == Role.OPTIMAL}
+        chosen = distinct if len(distinct) == 1 else best
+        if {dataset.collocation.of(x) for x in chosen} != {sample.label}:
+            yield dataset.data.show(sample), {"sample": dataset.data.show(sample)}
 
 
 def _lonely_query(bench: Bench) -> list[Comparison]:
@@ -130,25 +117,21 @@ def _lonely_query(bench: Bench) -> list[Comparison]:
     "Section 6, after Proposition 2",
     "A token that is non-comparable under q occurs in no training input with query q.",
     hypotheses=(COLLOCATION, ORDERS, PREIMAGE),
-    on=STRUCTURES,
     kind="misprint",
     counterexample=_lonely_query,
 )
-def non_comparable_is_absent(evidence: Evidence[Dataset]) -> Comparison:
+@no_fault("absence", "no non-comparable token occurs with its query")
+def non_comparable_is_absent(dataset: Dataset) -> Iterator[Fault]:
     """False for q itself when [q] is the only input that ends in q."""
-
-    def faults(dataset: Dataset) -> Iterator[Fault]:
-        name = dataset.data.name
-        for sample in dataset.data.samples:
-            for token in set(sample.tokens):
-                if dataset.orders.role(sample.query, token) == Role.NON_COMPARABLE:
-                    yield (
-                        f"{name(token)} is non-comparable under {name(sample.query)} and occurs "
-                        f"in {dataset.data.show(sample)}",
-                        {"token": name(token), "query": name(sample.query)},
-                    )
-
-    return no_fault("absence", faults, evidence, "no non-comparable token occurs with its query")
+    name = dataset.data.name
+    for sample in dataset.data.samples:
+        for token in set(sample.tokens):
+            if dataset.orders.role(sample.query, token) == Role.NON_COMPARABLE:
+                yield (
+                    f"{name(token)} is non-comparable under {name(sample.query)} and occurs "
+                    f"in {dataset.data.show(sample)}",
+                    {"token": name(token), "query": name(sample.query)},
+                )
 
 
 @claim(
@@ -157,26 +140,22 @@ def non_comparable_is_absent(evidence: Evidence[Dataset]) -> Comparison:
     "The sentence (optimal tokens are at least as many as non-optimal ones) and the formula "
     "(as many as each non-optimal token) say the same.",
     hypotheses=(SINGLE_VALUED,),
-    on=STRUCTURES,
     kind="misprint",
 )
-def prose_assumption_3(evidence: Evidence[Dataset]) -> Comparison:
+@no_fault("prose", "the two readings agree on every input")
+def prose_assumption_3(dataset: Dataset) -> Iterator[Fault]:
     """Compare the two readings on every input."""
-
-    def faults(dataset: Dataset) -> Iterator[Fault]:
-        for sample in dataset.data.samples:
-            chosen = dataset.orders.selected(sample)
-            optimal = sum(x in chosen for x in sample.tokens)
-            others = [x for x in sample.tokens if x not in chosen]
-            most = max((others.count(x) for x in others), default=0)
-            if chosen and (optimal >= len(others)) != (optimal >= most):
-                yield (
-                    f"{dataset.data.show(sample)} has {optimal} optimal and {len(others)} "
-                    f"non-optimal positions, each non-optimal token at most {most} times",
-                    {"sample": dataset.data.show(sample)},
-                )
-
-    return no_fault("prose", faults, evidence, "the two readings agree on every input")
+    for sample in dataset.data.samples:
+        chosen = dataset.orders.selected(sample)
+        optimal = sum(x in chosen for x in sample.tokens)
+        others = [x for x in sample.tokens if x not in chosen]
+        most = max((others.count(x) for x in others), default=0)
+        if chosen and (optimal >= len(others)) != (optimal >= most):
+            yield (
+                f"{dataset.data.show(sample)} has {optimal} optimal and {len(others)} "
+                f"non-optimal positions, each non-optimal token at most {most} times",
+                {"sample": dataset.data.show(sample)},
+            )
 
 
 @claim(

@@ -9,9 +9,9 @@ from .. import theory
 from ..counterexamples import follow_first_step, skewed
 from ..experiments import LARGE_STEPS, STRUCTURES, TRAINING
 from ..setting import STAGE_2, Dataset
-from ._training import norm_bounds, recorded_steps, smallest_optimal_mass
+from ._training import norm_bounds, smallest_optimal_mass
 
-claim = statements("convergence")
+claim = statements("convergence", on=TRAINING, hypotheses=STAGE_2)
 
 
 def _frequency_gap(bench: Bench) -> list[Comparison]:
@@ -32,8 +32,6 @@ def _frequency_gap(bench: Bench) -> list[Comparison]:
     "Section 5.2",
     "For η < O(1), t ≥ 2: tη/(2‖W_kq*‖) ≤ ‖W_kq(t)‖ ≤ tη and cos(W_kq(t), W_kq*) ≥ 1 − 54 N L⁴ "
     "‖W_kq*‖⁴ log²t/(tη).",
-    hypotheses=STAGE_2,
-    on=TRAINING,
     kind="constant",
     counterexample=_frequency_gap,
     versions=[
@@ -67,7 +65,7 @@ def _direction(evidence: Evidence[Dataset], N: Grid) -> Comparison:
     """The rate, with N or what replaces it."""
     constants = np.hstack([evidence.rate, evidence.norm_kq, N, evidence.L])
     starts = [theory.attention_bound_starts(*row) for row in constants]
-    t = np.maximum(recorded_steps(evidence), 1)
+    t = np.maximum(evidence.records, 1)
     return at_least(
         1 - evidence.one_minus_correlation,
         theory.attention_cosine_bound(t, evidence.rate, evidence.norm_kq, N, evidence.L),
@@ -83,34 +81,30 @@ def _direction(evidence: Evidence[Dataset], N: Grid) -> Comparison:
     "Section 5.2",
     "min_n φ₊ ≥ 1/(1 + L exp(−C₁t)) and L(θ(t)) ≤ |V| exp(−TC₀(1 − 2L/(L + exp(C₁t)))), with C₀ = "
     "η₀/(4‖W_ov*‖²), C₁ = η/(4L‖W_kq*‖²).",
-    hypotheses=STAGE_2,
-    on=TRAINING,
 )
-def theorem_2(evidence: Evidence[Dataset]) -> list[Comparison]:
-    """At every t, far below the thresholds that the theorem asks for."""
-    constants = np.hstack([evidence.rate, evidence.norm_kq, evidence.L])
-    weight = at_least(
-        smallest_optimal_mass(evidence),
-        theory.attention_weight_bound(
-            recorded_steps(evidence), evidence.rate, evidence.norm_kq, evidence.L
-        ),
-        part="optimal weight",
-        baseline=1 / (evidence.L - 1),
-        informative_from=[theory.weight_bound_starts(*row) for row in constants],
-    )
-    return [weight, _log_loss_bound(evidence)]
-
-
 @claim(
     "equation-4",
     "Section 5.2, Eq. (4)",
     "L(θ(t)) ≤ |V| exp(−TC₀(1 − 2L/(L + exp(C₁t)))).",
-    hypotheses=STAGE_2,
-    on=TRAINING,
+    parts=("loss",),
 )
-def equation_4(evidence: Evidence[Dataset]) -> Comparison:
-    """The loss bound of Theorem 2 on its own."""
-    return _log_loss_bound(evidence)
+def theorem_2(
+    evidence: Evidence[Dataset], parts: tuple[str, ...] = ("weight", "loss")
+) -> list[Comparison]:
+    """At every t, far below the thresholds that the theorem asks for."""
+    bounds = {"weight": _weight_bound, "loss": _log_loss_bound}
+    return [bounds[part](evidence) for part in parts]
+
+
+def _weight_bound(evidence: Evidence[Dataset]) -> Comparison:
+    constants = [evidence.rate, evidence.norm_kq, evidence.L]
+    return at_least(
+        smallest_optimal_mass(evidence),
+        theory.attention_weight_bound(evidence.records, *constants),
+        part="optimal weight",
+        baseline=1 / (evidence.L - 1),
+        informative_from=[theory.weight_bound_starts(*row) for row in np.hstack(constants)],
+    )
 
 
 def _log_loss_bound(evidence: Evidence[Dataset]) -> Comparison:
@@ -119,7 +113,7 @@ def _log_loss_bound(evidence: Evidence[Dataset]) -> Comparison:
     starts = [theory.loss_bound_starts(*row) for row in np.hstack(constants)]
     return at_most(
         evidence.log_loss,
-        theory.log_loss_bound(recorded_steps(evidence), *constants),
+        theory.log_loss_bound(evidence.records, *constants),
         part="log-loss",
         baseline=np.log(np.log(evidence.K)),
         informative_from=starts,
@@ -130,7 +124,6 @@ def _log_loss_bound(evidence: Evidence[Dataset]) -> Comparison:
     "theorem-2/threshold",
     "Appendix C.6",
     "t ≥ 1696 N L⁴‖W_kq*‖⁶ log²t/η makes the right-hand side of Eq. (13) at most −C₁t.",
-    hypotheses=STAGE_2,
     on=STRUCTURES,
     kind="constant",
 )
@@ -143,8 +136,6 @@ def theorem_2_threshold(evidence: Evidence[Dataset]) -> Comparison:
     "theorem-2/epsilon",
     "Appendix C.6",
     "t ≥ 4L‖W_kq*‖/η · log(L/ε) gives 1/(1 + L exp(−C₁t)) ≥ 1/(1 + ε).",
-    hypotheses=STAGE_2,
-    on=TRAINING,
     kind="misprint",
 )
 def theorem_2_epsilon(evidence: Evidence[Dataset]) -> Comparison:
@@ -160,8 +151,6 @@ def theorem_2_epsilon(evidence: Evidence[Dataset]) -> Comparison:
     "footnote-3",
     "Section 5.2, footnote 3",
     "For fixed W_ov(T) the minimum of the loss is |V| exp(−TC₀).",
-    hypotheses=STAGE_2,
-    on=TRAINING,
     kind="constant",
 )
 def footnote_3(evidence: Evidence[Dataset]) -> Comparison:
@@ -174,8 +163,6 @@ def footnote_3(evidence: Evidence[Dataset]) -> Comparison:
     "sketch-step-1",
     "Section 5.3, step 1",
     "The total weight of the optimal tokens of every input is at least 1/L_max.",
-    hypotheses=STAGE_2,
-    on=TRAINING,
 )
 def sketch_step_1(evidence: Evidence[Dataset]) -> Comparison:
     """Lemma 5 as the sketch uses it."""
@@ -187,8 +174,6 @@ def sketch_step_1(evidence: Evidence[Dataset]) -> Comparison:
     "sketch-step-2",
     "Section 5.3, step 2",
     "The cosine between −∇L and W_kq* is larger than the smallest optimal weight min_n φ₊.",
-    hypotheses=STAGE_2,
-    on=TRAINING,
     kind="constant",
 )
 def sketch_step_2(evidence: Evidence[Dataset]) -> Comparison:
@@ -201,7 +186,6 @@ def sketch_step_2(evidence: Evidence[Dataset]) -> Comparison:
     "sketch-step-3",
     "Section 5.3, step 3",
     "For some constant C: ⟨∇L, W(t)⟩ ≥ (1 + C log‖W(t)‖/‖W(t)‖) ⟨∇L, W_kq*⟩ ‖W(t)‖/‖W_kq*‖.",
-    hypotheses=STAGE_2,
     on=LARGE_STEPS,
 )
 def sketch_step_3(evidence: Evidence[Dataset]) -> Comparison:

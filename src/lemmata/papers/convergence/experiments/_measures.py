@@ -47,16 +47,14 @@ def stage_1(
     experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
 ) -> Evidence[Dataset]:
     """Stage 1 of Algorithm 1 along its steps."""
-    run = _run(experiment, bench)
-    return Evidence((), skipped=tuple(instances)) if run is None else _stage(run, 1, instances)
+    return _stage(_run(experiment, bench), 1, instances)
 
 
 def stage_2(
     experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
 ) -> Evidence[Dataset]:
     """Stage 2 of Algorithm 1 along its steps."""
-    run = _run(experiment, bench)
-    return Evidence((), skipped=tuple(instances)) if run is None else _stage(run, 2, instances)
+    return _stage(_run(experiment, bench), 2, instances)
 
 
 def _run(experiment: Experiment[Any], bench: Bench) -> TwoStageRun | None:
@@ -64,8 +62,10 @@ def _run(experiment: Experiment[Any], bench: Bench) -> TwoStageRun | None:
     return bench.evidence(replace(experiment, measure=algorithm_1))
 
 
-def _stage(run: TwoStageRun, number: int, instances: Sequence[Dataset]) -> Evidence[Dataset]:
+def _stage(run: TwoStageRun | None, number: int, instances: Sequence[Dataset]) -> Evidence[Dataset]:
     """A stage as grids: what was recorded, and the constants of each dataset."""
+    if run is None:
+        return Evidence((), skipped=tuple(instances))
     recording = run.stage1 if number == 1 else run.stage2
     rate = run.rate_ov if number == 1 else run.rate_kq
     columns = recording.series | {
@@ -105,24 +105,14 @@ def both_stages(
     if run is None:
         return Evidence((), skipped=untrained)
     stages = [_stage(run, number, ()) for number in (1, 2)]
-    steps = np.union1d(*(_steps(stage) for stage in stages))
-    return Evidence(
-        tuple(Stage(dataset, i) for i, stage in enumerate(stages, 1) for dataset in stage),
-        steps,
-        {
-            "norm": np.concatenate([_spread(stage, stage.norm, steps) for stage in stages]),
-            "descent_on_weights": np.concatenate(
-                [_spread(stage, stage.descent_on_weights, steps) for stage in stages]
-            ),
-            "rate": np.concatenate([stage.rate for stage in stages]),
-        },
-        untrained,
-    )
-
-
-def _steps(evidence: Evidence[Any]) -> np.ndarray:
-    assert evidence.steps is not None
-    return evidence.steps
+    steps = np.union1d(*(stage.records for stage in stages))
+    columns = {
+        name: np.concatenate([_spread(stage, stage.columns[name], steps) for stage in stages])
+        for name in ("norm", "descent_on_weights")
+    }
+    columns["rate"] = np.concatenate([stage.rate for stage in stages])
+    cases = [Stage(dataset, i) for i, stage in enumerate(stages, 1) for dataset in stage]
+    return Evidence(tuple(cases), steps, columns, untrained)
 
 
 def _spread(
@@ -130,7 +120,7 @@ def _spread(
 ) -> Float[np.ndarray, "rows _"]:
     """The grid on more steps, unknown where nothing was recorded."""
     wide = np.full((len(grid), len(steps)), np.nan)
-    wide[:, np.isin(steps, _steps(evidence))] = grid
+    wide[:, np.isin(steps, evidence.records)] = grid
     return wide
 
 
@@ -147,7 +137,7 @@ def past_lemma_7(
     steps = int(min(max([*starts, 1.0]) + training.steps, MOST_STEPS))
     longer = replace(training, steps=steps)
     run = algorithm_1(replace(experiment, training=longer), instances, bench)
-    return Evidence((), skipped=tuple(instances)) if run is None else _stage(run, 2, instances)
+    return _stage(run, 2, instances)
 
 
 def trained_models(

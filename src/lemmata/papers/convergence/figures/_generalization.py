@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from scipy.special import softmax
 
 from lemmata.claims import Bench
-from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_band, draw_tokens, number, style
+from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_arrow, draw_band, draw_tokens, number, style
 from lemmata.papers._paper import Drawing
 from lemmata.tokens import Role
 
@@ -101,12 +101,7 @@ def _draw_predictions(axes: Axes, predictions: list[Prediction]) -> None:
             fills=list(prediction.attention),
             notes=[f"{weight:.2f}" for weight in prediction.attention],
         )
-        axes.annotate(
-            "",
-            xy=(widest + 0.75, -row),
-            xytext=(widest + 0.12, -row),
-            arrowprops={"arrowstyle": "->", "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0},
-        )
+        draw_arrow(axes, widest + 0.12, widest + 0.75, -row)
         words = f"{' or '.join(prediction.predicted)}  {prediction.probability:.2f}"
         axes.text(widest + 0.95, -row, words, va="center")
     axes.set_xlim(0, widest + 2.6)

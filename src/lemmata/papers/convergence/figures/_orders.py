@@ -6,7 +6,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_map, draw_priority_graph, draw_tokens, style
+from lemmata.drawing import (
+    PALETTE,
+    TEXT_WIDTH,
+    draw_arrow,
+    draw_map,
+    draw_priority_graph,
+    draw_tokens,
+    style,
+)
 from lemmata.papers._paper import Drawing
 from lemmata.tokens import Role
 
@@ -38,12 +46,7 @@ def _draw_inputs(axes: Axes, dataset: Dataset) -> None:
         start = widest - len(sample.tokens)
         tokens = [dataset.data.name(token) for token in sample.tokens]
         draw_tokens(axes, start, -row, tokens, marked=[t in chosen for t in sample.tokens])
-        axes.annotate(
-            "",
-            xy=(widest + 0.8, -row),
-            xytext=(widest + 0.12, -row),
-            arrowprops={"arrowstyle": "->", "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0},
-        )
+        draw_arrow(axes, widest + 0.12, widest + 0.8, -row)
         draw_tokens(axes, widest + 0.9, -row, [dataset.data.name(sample.label)])
     axes.set_xlim(0, widest + 2, auto=None)
     axes.set_ylim(-len(dataset.data.samples) + 0.45, 0.55, auto=None)

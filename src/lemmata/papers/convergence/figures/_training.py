@@ -45,16 +45,11 @@ def draw(bench: Bench) -> Drawing:
 
 def _draw_stage(axes: Axes, stage: Stage, rows: Grid, title: str, label: str) -> None:
     """The mean with its band, and the first dataset alone."""
-    steps = _steps(stage)
+    steps = stage.records
     draw_band(axes, steps, rows, PALETTE["blue"], label=f"mean of {len(rows)}, 5–95 %")
     axes.plot(steps, rows[0], color=PALETTE["black"], linewidth=0.7, label="first dataset")
     axes.set_title(title)
     axes.set_ylabel(label)
-
-
-def _steps(stage: Stage) -> np.ndarray:
-    assert stage.steps is not None
-    return stage.steps
 
 
 def _draw_losses(above: Axes, below: Axes, first: Stage, second: Stage) -> None:
@@ -106,7 +101,7 @@ def _draw_norms(axes: Axes, stage: Stage, title: str, name: str, eta: str) -> No
             rf"$t\,{eta}/(2\Vert W^*_{{\mathrm{{{name}}}}}\Vert)$ (below)",
         ),
     )
-    steps = _steps(stage)
+    steps = stage.records
     lines = [
         axes.plot(steps, slope * steps, line, color=PALETTE["red"], linewidth=1.0, label=words)
         for slope, line, words in bounds
@@ -155,7 +150,7 @@ def _numbers(first: Stage, second: Stage, starts: dict[str, float]) -> dict[str,
                 "largest": last.max(),
             }
         )
-    floor = _steps(second)[1:] * second.rate / (2 * second.norm_kq)
+    floor = second.records[1:] * second.rate / (2 * second.norm_kq)
     return {
         "datasets": len(second),
         "final": rows,
@@ -170,7 +165,7 @@ def _caption(first: Stage, second: Stage, starts: dict[str, float]) -> str:
     cosine = 1 - second.one_minus_correlation[:, -1]
     return (
         f"Algorithm 1 on {len(second)} random realizable datasets with "
-        f"|V| = {second.cases[0].K}, T = {_steps(first)[-1]} and T₁ = {_steps(second)[-1]} "
+        f"|V| = {second.cases[0].K}, T = {first.records[-1]} and T₁ = {second.records[-1]} "
         f"updates, η₀ = {number(float(first.rate[0, 0]))} and "
         f"η = {number(float(second.rate[0, 0]))}. {_stage_1_words(first)} "
         f"Stage 2 (d–f): the loss ends at {number(float(loss.mean()), 3)} on average, "
@@ -196,7 +191,7 @@ def _stage_1_words(first: Stage) -> str:
 
 def _norm_words(first: Stage, second: Stage) -> str:
     """Where the norms lie between the paper's bounds, as shares of the upper one."""
-    shares = [stage.norm[:, 1:] / (_steps(stage)[1:] * stage.rate) for stage in (first, second)]
+    shares = [stage.norm[:, 1:] / (stage.records[1:] * stage.rate) for stage in (first, second)]
     inside = [
         bool((share <= 1 + ROUNDING).all() and (2 * norm * share >= 1 - ROUNDING).all())
         for share, norm in zip(shares, (first.norm_ov, second.norm_kq), strict=True)

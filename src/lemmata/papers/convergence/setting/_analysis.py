@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lemmata.margin import MaxMargin, Status
-from lemmata.settings import AbstractAnalysis, OrdersView
+from lemmata.settings import AbstractAnalysis, OrdersView, problems_document
 from lemmata.tokens import Collocation, PartialOrders, Problem, Role
 
 from ._dataset import Dataset
@@ -101,11 +101,7 @@ class ConvergenceAnalysis(AbstractAnalysis):
         return {
             "vocabulary": list(words),
             **self.facts,
-            "problems": problems_document(dataset.problems),
-            "assumptions": {
-                name: {"holds": not broken, "problems": list(dict.fromkeys(p.code for p in broken))}
-                for name, broken in self.assumptions.items()
-            },
+            **problems_document(dataset.problems, self.assumptions),
             "collocation": {
                 data.name(x): words[after] for x, after in self.collocation.following.items()
             },
@@ -150,11 +146,6 @@ class ConvergenceAnalysis(AbstractAnalysis):
         """The same for a page."""
         facts = {"setting": "convergence", **self.facts}
         return orders_view(self.dataset, facts, self.assumptions)
-
-
-def problems_document(problems: Sequence[Problem]) -> list[dict[str, str]]:
-    """Problems as JSON has them."""
-    return [{"code": p.code, "where": p.where, "message": p.message} for p in problems]
 
 
 def _summary(solution: MaxMargin) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from lemmata._errors import InputError
-from lemmata.attention import CellCoordinates, Inputs, ValueCoordinates, pack
+from lemmata.attention import CellCoordinates, Inputs, ValueCoordinates, number_cells, pack
 
 from ._dataset import Dataset
 from ._probes import OrderProbe
@@ -108,9 +108,7 @@ def _order_probe(datasets: Sequence[Dataset], raw: Inputs, inputs: Inputs) -> Or
             log_length[i, n] = np.log(len(sample.tokens))
             for s, token in enumerate(sorted(set(sample.tokens))):
                 optimal[i, n, s] = token in chosen
-        count = int(raw.cell_exists[i].sum())
-        pairs = zip(raw.cell_token[i, :count], raw.cell_query[i, :count], strict=True)
-        cell = {(int(t), int(q)): c for c, (t, q) in enumerate(pairs)}
+        cell = number_cells(d.data)
         facts = [(q, edge) for q, graph in d.orders.graphs.items() for edge in graph.edges]
         for e, (q, (a, b)) in enumerate(facts):
             winner[i, e], loser[i, e], exists[i, e] = cell[a, q], cell[b, q], True

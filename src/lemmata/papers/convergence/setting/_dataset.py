@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from lemmata._errors import InputError
 from lemmata.margin import MaxMargin, Status, embedded_max_margin, max_margin
+from lemmata.settings import encode
 from lemmata.tokens import (
     Collocation,
     Instance,
@@ -254,15 +255,7 @@ class Dataset:
 
     def encode(self, words: str | Sequence[str]) -> list[int]:
         """Tokens by name, for a prediction; words of a text have spaces between them."""
-        words = words.split() if isinstance(words, str) else words
-        index = {self.data.name(i): i for i in range(self.K)}
-        unknown = [word for word in words if word not in index]
-        if unknown or not words:
-            raise InputError(
-                f"cannot predict {' '.join(words)!r}: unknown token "
-                f"{', '.join(map(repr, unknown)) or '(none given)'}; known: {' '.join(index)}"
-            )
-        return [index[word] for word in words]
+        return encode(self.data, words)
 
 
 def _check_count(name: str, where: str, count: int) -> None:

@@ -44,64 +44,63 @@ class NoProbe(AbstractProbe):
         return {}
 
 
-class CollocationTraining(AbstractDynamics[TrainingState]):
-    """The feed-forward layer on single tokens: logits against the following token."""
+class AbstractDescent(AbstractDynamics[TrainingState]):
+    """One layer trained alone, from ``start``, and compared with ``target``."""
 
-    start: Float[Array, "*batch rows vocabulary"]
-    following: Int[Array, "*batch tokens"]
-    vocabulary: Bool[Array, "*batch tokens"]
-    target: Float[Array, "*batch rows vocabulary"]
+    start: Float[Array, "..."]
+    target: Float[Array, "..."]
     rate: Float[Array, "*batch"]
-    coordinates: ValueCoordinates = ValueCoordinates()
-    probe: AbstractProbe = NoProbe()
-    rule: Rule = eqx.field(static=True, default="ngd")
+    probe: AbstractProbe = eqx.field(default=NoProbe(), kw_only=True)
+    rule: Rule = eqx.field(static=True, default="ngd", kw_only=True)
 
     def init(self) -> TrainingState:
-        return self._at(self.start)
+        return self.evaluate(self.start)
 
     def step(self, state: TrainingState) -> TrainingState:
-        return self._at(descend(self.rule, self.rate, state.weights, state.gradient))
+        return self.evaluate(descend(self.rule, self.rate, state.weights, state.gradient))
 
     def measure(self, state: TrainingState) -> Measurements:
         after = descend(self.rule, self.rate, state.weights, state.gradient)
-        values = self.coordinates.values
         return common_measurements(state, self.target) | self.probe(
-            values(state.weights), values(after)
+            self.logits(state.weights), self.logits(after)
         )
 
-    def _at(self, weights: Float[Array, "rows vocabulary"]) -> TrainingState:
-        values = self.coordinates.values(weights)
-        found = collocation_gradient(values, self.following, self.vocabulary)
+    @abc.abstractmethod
+    def logits(self, weights: Float[Array, "..."]) -> Float[Array, "..."]:
+        """What the probe looks at."""
+
+    @abc.abstractmethod
+    def evaluate(self, weights: Float[Array, "..."]) -> TrainingState:
+        """Loss and gradient at the weights."""
+
+
+class CollocationTraining(AbstractDescent):
+    """The feed-forward layer on single tokens: logits against the following token."""
+
+    following: Int[Array, "*batch tokens"]
+    vocabulary: Bool[Array, "*batch tokens"]
+    coordinates: ValueCoordinates = ValueCoordinates()
+
+    def logits(self, weights: Float[Array, "rows vocabulary"]) -> Float[Array, "..."]:
+        return self.coordinates.values(weights)
+
+    def evaluate(self, weights: Float[Array, "rows vocabulary"]) -> TrainingState:
+        found = collocation_gradient(self.logits(weights), self.following, self.vocabulary)
         return TrainingState(weights, found.log_loss, self.coordinates.pull_back(found.gradient))
 
 
-class AttentionTraining(AbstractDynamics[TrainingState]):
+class AttentionTraining(AbstractDescent):
     """The key-query weights, with the feed-forward layer frozen."""
 
-    start: Float[Array, "..."]
     inputs: Inputs
     margins: Float[Array, "*batch inputs slots vocabulary"]
-    target: Float[Array, "..."]
-    rate: Float[Array, "*batch"]
     coordinates: CellCoordinates = CellCoordinates()
-    probe: AbstractProbe = NoProbe()
-    rule: Rule = eqx.field(static=True, default="ngd")
 
-    def init(self) -> TrainingState:
-        return self._at(self.start)
+    def logits(self, weights: Float[Array, "..."]) -> Float[Array, "..."]:
+        return self.coordinates.logits(weights)
 
-    def step(self, state: TrainingState) -> TrainingState:
-        return self._at(descend(self.rule, self.rate, state.weights, state.gradient))
-
-    def measure(self, state: TrainingState) -> Measurements:
-        after = descend(self.rule, self.rate, state.weights, state.gradient)
-        logits = self.coordinates.logits
-        return common_measurements(state, self.target) | self.probe(
-            logits(state.weights), logits(after)
-        )
-
-    def _at(self, weights: Float[Array, "..."]) -> TrainingState:
-        found = attention_gradient(self.inputs, self.margins, self.coordinates.logits(weights))
+    def evaluate(self, weights: Float[Array, "..."]) -> TrainingState:
+        found = attention_gradient(self.inputs, self.margins, self.logits(weights))
         return TrainingState(weights, found.log_loss, self.coordinates.pull_back(found.gradient))
 
 

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import numpy as np
 from jaxtyping import Int
 
-from lemmata.settings import Option, number_or, step_numbers
+from lemmata.settings import RECORD, Option, number_or
 from lemmata.training import log_spaced, record_steps
 
 from ._two_stage import STAGE_1_CONSTANT, STAGE_2_CONSTANT, Joint, NamedRate, TwoStage
@@ -56,13 +56,7 @@ OPTIONS = (
         "a whole number",
         IN_STAGES,
     ),
-    Option(
-        "record",
-        "--record",
-        "the steps to record; usually about sixty log-spaced ones",
-        step_numbers,
-        "step numbers like 1,100,900",
-    ),
+    RECORD,
     Option(
         "predict",
         "--predict",

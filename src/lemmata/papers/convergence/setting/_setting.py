@@ -5,10 +5,19 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float
 
 from lemmata.margin import Status
-from lemmata.settings import AbstractSetting, Column, Evidence, Grid, Prediction, Run, Track, silent
+from lemmata.settings import (
+    AbstractSetting,
+    Column,
+    Evidence,
+    Grid,
+    Prediction,
+    Run,
+    Track,
+    in_places,
+    silent,
+)
 from lemmata.tokens import read_token_files
 from lemmata.training import Store
 
@@ -97,7 +106,7 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
             Evidence(
                 tuple(instances),
                 request.recorded,
-                {name: _fill(rows, ready, len(instances)) for name, rows in series.items()},
+                {name: in_places(rows, ready, len(instances)) for name, rows in series.items()},
             ),
             tuple(None if d.has_collocation else _reason(d) for d in instances),
             tuple(dataset.has_collocation for dataset in instances),
@@ -163,15 +172,6 @@ def _predictions(
         attention = model.attention(row, tokens)
         predictions.append(Prediction(text, token, float(chances.max()), attention))
     return tuple(predictions)
-
-
-def _fill(
-    rows: Float[np.ndarray, "trained records"], ready: Sequence[int], total: int
-) -> Float[np.ndarray, "instances records"]:
-    """One row an instance; NaN for those that were not trained."""
-    grid = np.full((total, rows.shape[1]), np.nan)
-    grid[list(ready)] = rows
-    return grid
 
 
 def _reason(dataset: Dataset) -> str:

@@ -163,16 +163,12 @@ class TwoStageRun:
     def key_query(self, i: int) -> Float[np.ndarray, "tokens queries"]:
         """x^T W_kq x_q at the end of dataset i, for all tokens x and queries x_q."""
         dataset = self.datasets[i]
-        weights = self.stage2.final.weights[i]
+        weights = np.asarray(self.stage2.final.weights[i])
         if weights.ndim == 2:
             E = np.eye(dataset.K) if dataset.embeddings is None else dataset.embeddings
             D = E.shape[1]
             return E @ weights[:D, :D] @ E.T
-        known = self.inputs.cell_exists[i]
-        dense = np.zeros((dataset.K, dataset.K))
-        cells = self.inputs.cell_token[i][known], self.inputs.cell_query[i][known]
-        dense[cells] = weights[: known.sum()]
-        return dense
+        return self.inputs.dense(i, weights, dataset.K)
 
     def value_logits(self, i: int) -> Float[np.ndarray, "tokens vocabulary"]:
         """(W_ov x)_v at the end of stage 1 of dataset i."""

@@ -1,11 +1,12 @@
-"""What the claims share: the paper's name, its usual hypotheses, and numbers at many points."""
+"""What the claims share: their usual hypotheses, and comparisons at many points."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
-from lemmata.claims import Comparison, Identity, Inequality, Limit, statements, tends_to
+from lemmata.claims import Comparison, Identity, Inequality, Limit, tends_to
 from lemmata.settings import Evidence, Grid, as_rows
 
 from ..experiments import EPS
@@ -14,7 +15,10 @@ from ..setting import ACYCLIC_DATA, FEASIBLE, INDEPENDENT, NONZERO, REALIZABLE, 
 EXACT = 1e-20
 """1 - corr below this is rounding: the direction is exact, and there is no rate to see."""
 
-claim = statements("mechanics")
+ComparisonT = TypeVar("ComparisonT", bound=Comparison)
+
+Numbers = Iterator[tuple[float, ...]]
+"""What a statement compares, at one point after the other."""
 
 GLOBAL = (REALIZABLE, INDEPENDENT, FEASIBLE, NONZERO)
 """What Theorems 2 to 4 ask of the data."""
@@ -29,6 +33,36 @@ def sides(
     """The ``count`` numbers at some points of every case, as a grid for each of the numbers."""
     tables = [np.array(list(points(case)), dtype=float).reshape(-1, count) for case in evidence]
     return tuple(as_rows([table[:, k] for table in tables]) for k in range(count))
+
+
+def everything(evidence: Evidence[Any]) -> Evidence[Any]:
+    """All cases."""
+    return evidence
+
+
+def at_points(
+    compare: Callable[..., ComparisonT],
+    *options: str,
+    only: Callable[[Evidence[Any]], Evidence[Any]] = everything,
+    **constants: Any,
+) -> Callable[[Callable[..., Numbers]], Callable[..., ComparisonT]]:
+    """A check of what a statement says at some points of a case.
+
+    The function below it yields the left side, the right side and the ``options`` of the
+    comparison, such as its ``rounding``, at each point of one case.
+    """
+
+    def wrap(points: Callable[..., Numbers]) -> Callable[..., ComparisonT]:
+        @wraps(points)
+        def check(evidence: Evidence[Any], **parameters: Any) -> ComparisonT:
+            some, names = only(evidence), ("left", "right", *options)
+            grids = sides(some, partial(points, **parameters), len(names))
+            named = dict(zip(names, grids, strict=True))
+            return compare(**named, **constants, cases=some.cases)
+
+        return check
+
+    return wrap
 
 
 def speaking(comparisons: Sequence[Inequality | Identity]) -> Sequence[Comparison]:

@@ -1,6 +1,6 @@
 """Section 5 and Appendix C.3: where gradient descent on the log loss goes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,15 +13,18 @@ from lemmata.claims import (
     at_least,
     at_most,
     equal,
+    statements,
     tends_to,
 )
 from lemmata.margin import pair_rows
 from lemmata.settings import Evidence
 
 from ..counterexamples import cycle_above_last
-from ..experiments import DESCENT, EPS, LONG_DESCENT, SAMPLE, At, random_weights
+from ..experiments import DESCENT, EPS, LONG_DESCENT, SAMPLE, At, random_points
 from ..setting import REALIZABLE, Dataset, Training
-from ._shared import GLOBAL, aligns, claim, optimum_error, sides, with_ties
+from ._shared import GLOBAL, Numbers, aligns, at_points, optimum_error, with_ties
+
+claim = statements("mechanics", on=LONG_DESCENT, hypotheses=GLOBAL)
 
 
 @claim(
@@ -46,43 +49,34 @@ def lemma_5(evidence: Evidence[Dataset]) -> Comparisons:
     "lemma-6",
     "Appendix C.3, Lemma 6",
     "⟨∇L(W), W^mm⟩ < 0 at every finite W.",
-    hypotheses=GLOBAL,
     on=SAMPLE,
 )
-def lemma_6(evidence: Evidence[Dataset]) -> Comparisons:
+@at_points(at_most, strict=True, part="⟨∇L, W^mm⟩")
+def lemma_6(dataset: Dataset) -> Numbers:
     """At random W, from the masses off R_i alone, which the rest would drown."""
-    products = evidence.each(
-        lambda d: [np.sum(At(d, W).gradient(~d.risk.tied) * d.target) for W in random_weights(d)]
-    )
-    return at_most(products, 0.0, strict=True, part="⟨∇L, W^mm⟩")
+    for at in random_points(dataset):
+        yield np.sum(at.gradient(~dataset.risk.tied) * dataset.target), 0.0
 
 
 @claim(
     "own/lemma-6-sharp",
     "ours",
     "⟨∇L(W), W^mm⟩ ≤ −(1/n) Σ_i Σ_{t ∉ R_i} s_it.",
-    hypotheses=GLOBAL,
     on=SAMPLE,
 )
-def lemma_6_sharp(evidence: Evidence[Dataset]) -> Comparisons:
+@at_points(at_most, "rounding", part="⟨∇L, W^mm⟩")
+def lemma_6_sharp(dataset: Dataset) -> Numbers:
     """At random W."""
-
-    def products(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        off, weight = ~dataset.risk.tied, dataset.risk.weight[dataset.risk.sample]
-        for W in random_weights(dataset):
-            at = At(dataset, W)
-            product = np.sum(at.gradient(off) * dataset.target)
-            yield product, -np.sum((at.masses * weight)[off]), optimum_error(dataset)
-
-    product, bound, rounding = sides(evidence, products, 3)
-    return at_most(product, bound, rounding=rounding, part="⟨∇L, W^mm⟩")
+    off, weight = ~dataset.risk.tied, dataset.risk.weight[dataset.risk.sample]
+    for at in random_points(dataset):
+        product = np.sum(at.gradient(off) * dataset.target)
+        yield product, -np.sum((at.masses * weight)[off]), optimum_error(dataset)
 
 
 @claim(
     "lemma-6/proof",
     "Appendix C.3, proof of Lemma 6",
     "x̄_i^T (W^mm)^T (x_it − e_yi) = −1 for t ∉ R_i.",
-    hypotheses=GLOBAL,
     on=SAMPLE,
     kind="misprint",
 )
@@ -96,8 +90,6 @@ def lemma_6_proof(evidence: Evidence[Dataset]) -> Comparisons:
     "theorem-4",
     "Appendix C.3, Theorem 4",
     "No finite W has ∇L(W) = 0, and gradient descent with η ≤ 1/L has ‖W(τ)‖ → ∞.",
-    hypotheses=GLOBAL,
-    on=LONG_DESCENT,
 )
 def theorem_4(evidence: Evidence[Dataset]) -> Comparisons:
     """Along the runs; the norm gains ‖W^mm‖ per e-fold of time, so that e^−‖W‖/‖W^mm‖ ~ 1/τ."""
@@ -118,21 +110,19 @@ def theorem_4(evidence: Evidence[Dataset]) -> Comparisons:
 )
 def lemma_7(evidence: Evidence[Dataset]) -> Comparisons:
     """The Hessian of L̄ on S_cyc is positive definite there."""
-
-    def curvature(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        at = At(dataset, dataset.dense(dataset.correction))
-        roots = at.curvature_roots(dataset.tied_basis, dataset.risk.tied_only())
-        yield roots[-1], roots[0]
-
     norms = [dataset.correction.norm for dataset in evidence]
     reason = f"norms between {min(norms):.4g} and {max(norms):.4g}"
-    parts: list[Comparison] = [Fact(bool(np.isfinite(norms).all()), reason, part="finite")]
-    some = with_ties(evidence)
-    if len(some):
-        least, size = sides(some, curvature)
-        part = "root of the least curvature at W^cyc"
-        parts.append(at_least(least, 0.0, strict=True, size=size, part=part, cases=some.cases))
-    return parts
+    finite = Fact(bool(np.isfinite(norms).all()), reason, part="finite")
+    return [finite, _positive_definite(evidence)] if len(with_ties(evidence)) else finite
+
+
+@at_points(
+    at_least, "size", strict=True, part="root of the least curvature at W^cyc", only=with_ties
+)
+def _positive_definite(dataset: Dataset) -> Numbers:
+    at = At(dataset, dataset.W_cyc)
+    roots = at.curvature_roots(dataset.tied_basis, dataset.risk.tied_only())
+    yield roots[-1], 0.0, roots[0]
 
 
 EVEN_STEPS = tuple(int(2 * half) for half in np.unique(np.geomspace(5, 10_000, 40).astype(int)))
@@ -173,8 +163,6 @@ def _inverse_square_log(evidence: Evidence[Dataset]) -> np.ndarray:
     "Section 5, Theorem 3; Eqs. (2) and (3)",
     "From any W(0), with any constant step size, gradient descent on the log loss has "
     "W(τ)/‖W(τ)‖ → W^mm/‖W^mm‖ and Π_{S_cyc}(W(τ)) → W^cyc.",
-    hypotheses=GLOBAL,
-    on=LONG_DESCENT,
     kind="hypothesis",
     counterexample=large_steps,
     versions=[
@@ -190,8 +178,6 @@ def _inverse_square_log(evidence: Evidence[Dataset]) -> np.ndarray:
     "equation-2",
     "Section 5, Eq. (2)",
     "With any constant step size W(τ)/‖W(τ)‖ → W^mm/‖W^mm‖.",
-    hypotheses=GLOBAL,
-    on=LONG_DESCENT,
     counterexample=lambda bench: large_steps(bench)[:1],
     equations=(2,),
 )
@@ -199,8 +185,6 @@ def _inverse_square_log(evidence: Evidence[Dataset]) -> np.ndarray:
     "equation-3",
     "Section 5, Eq. (3)",
     "With any constant step size Π_{S_cyc}(W(τ)) → W^cyc.",
-    hypotheses=GLOBAL,
-    on=LONG_DESCENT,
     kind="hypothesis",
     counterexample=lambda bench: large_steps(bench)[1:],
     equations=(3,),
@@ -221,8 +205,6 @@ def theorem_3(evidence: Evidence[Dataset], equations: tuple[int, ...] = (2, 3)) 
     "equation-34",
     "Appendix C.4, Eq. (34)",
     "corr(W^⊥(τ), W^mm) → 1 along gradient descent.",
-    hypotheses=GLOBAL,
-    on=LONG_DESCENT,
 )
 def equation_34(evidence: Evidence[Dataset]) -> Comparisons:
     """W^mm is orthogonal to S_cyc, so corr(W^⊥, W^mm) is corr(W, W^mm) ‖W‖/‖W^⊥‖."""

@@ -1,18 +1,27 @@
 """Appendix C.1 and C.2: the risk of the log loss, its gradient and its curvature."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 
-from lemmata.claims import Bench, Comparisons, Version, at_least, at_most, equal
+from lemmata.claims import Bench, Comparisons, Version, at_least, at_most, equal, statements
 from lemmata.settings import Evidence
 
 from ..counterexamples import named
-from ..experiments import SAMPLE, At, generator_for, project, random_weights, softmax_of
+from ..experiments import (
+    SAMPLE,
+    At,
+    generator_for,
+    project,
+    random_points,
+    random_weights,
+    softmax_of,
+)
 from ..setting import REALIZABLE, Dataset
-from ._shared import claim, sides, with_ties
+from ._shared import Numbers, at_points, sides, with_ties
+
+claim = statements("mechanics", on=SAMPLE, hypotheses=(REALIZABLE,))
 
 WIDEST = 12
 """The gradient is computed entry by entry up to this dimension."""
@@ -22,19 +31,12 @@ WIDEST = 12
     "equation-18",
     "Appendix C.1, Eq. (18)",
     "The risk of the log loss is the mean of −log Σ_{O_i} s_it.",
-    hypotheses=(REALIZABLE,),
-    on=SAMPLE,
 )
-def equation_18(evidence: Evidence[Dataset]) -> Comparisons:
+@at_points(equal, "size", "rounding", part="risk")
+def equation_18(dataset: Dataset) -> Numbers:
     """Position by position against the log-domain risk of distinct tokens."""
-
-    def risks(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        for W in random_weights(dataset)[:8]:
-            at = At(dataset, W)
-            yield _plain_risk(dataset, W), at.risk, at.rounding
-
-    left, right, rounding = sides(evidence, risks, 3)
-    return equal(left, right, size=1 + right, rounding=rounding, part="risk")
+    for at in random_points(dataset)[:8]:
+        yield _plain_risk(dataset, at.weights), at.risk, 1 + at.risk, at.rounding
 
 
 def _plain_risk(dataset: Dataset, weights: np.ndarray) -> Any:
@@ -48,12 +50,14 @@ def _plain_risk(dataset: Dataset, weights: np.ndarray) -> Any:
     return total / dataset.realizable.total
 
 
+def _small(evidence: Evidence[Dataset]) -> Evidence[Dataset]:
+    return evidence.where(lambda dataset: dataset.E.shape[1] <= WIDEST)
+
+
 @claim(
     "equation-19",
     "Appendix C.1, Eq. (19) as printed",
     "∇L(W) = (1/n) Σ_i Σ_{t ∈ O_i} s_it (x_it − e_yi) x̄_i^T.",
-    hypotheses=(REALIZABLE,),
-    on=SAMPLE,
     kind="misprint",
     versions=[
         Version(
@@ -64,25 +68,18 @@ def _plain_risk(dataset: Dataset, weights: np.ndarray) -> Any:
         )
     ],
 )
-def equation_19(
-    evidence: Evidence[Dataset], over: Literal["label", "others"] = "label"
-) -> Comparisons:
+@at_points(equal, "size", "rounding", part="∇L", only=_small)
+def equation_19(dataset: Dataset, over: Literal["label", "others"] = "label") -> Numbers:
     """By complex steps; on O_i x_it is e_yi, so the printed sum is 0, and the gradient is not."""
-
-    def gradients(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        for W in random_weights(dataset)[:2]:
-            at, step = At(dataset, W), np.zeros(W.shape, dtype=complex)
-            formula = at.gradient() if over == "others" else np.zeros_like(W)
-            size = float(np.linalg.norm(at.gradient()))
-            for index in np.ndindex(*W.shape):
-                step[index] = 1e-30j
-                slope = float(np.imag(_plain_risk(dataset, W + step))) / 1e-30
-                step[index] = 0
-                yield float(formula[index]), slope, size, at.rounding
-
-    small = evidence.where(lambda dataset: dataset.E.shape[1] <= WIDEST)
-    left, right, size, rounding = sides(small, gradients, 4)
-    return equal(left, right, size=size, rounding=rounding, part="∇L", cases=small.cases)
+    for at in random_points(dataset)[:2]:
+        gradient, step = at.gradient(), np.zeros(at.weights.shape, dtype=complex)
+        formula = gradient if over == "others" else np.zeros_like(gradient)
+        size = float(np.linalg.norm(gradient))
+        for index in np.ndindex(*step.shape):
+            step[index] = 1e-30j
+            slope = float(np.imag(_plain_risk(dataset, at.weights + step))) / 1e-30
+            step[index] = 0
+            yield float(formula[index]), slope, size, at.rounding
 
 
 def _eight_copies(bench: Bench) -> Comparisons:
@@ -98,8 +95,6 @@ def _eight_copies(bench: Bench) -> Comparisons:
     "equation-21",
     "Appendix C.1, Eq. (21)",
     "‖s − ṡ‖ ≤ ‖X (W − Ẇ) x̄‖ ≤ ‖E‖² ‖W − Ẇ‖.",
-    hypotheses=(REALIZABLE,),
-    on=SAMPLE,
     kind="constant",
     counterexample=_eight_copies,
     versions=[
@@ -111,74 +106,54 @@ def _eight_copies(bench: Bench) -> Comparisons:
         )
     ],
 )
-def equation_21(evidence: Evidence[Dataset], constant: float = 1.0) -> Comparisons:
+@at_points(at_most, size=1.0, part="change of attention")
+def equation_21(dataset: Dataset, constant: float = 1.0) -> Numbers:
     """The second inequality fails for repeated tokens; the ends of the chain are right."""
-
-    def steps(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        matrices = random_weights(dataset)
-        size = float(np.linalg.norm(dataset.E, 2)) ** 2
-        for W, noise in zip(matrices, matrices[::-1], strict=True):
-            for scale in (1e-3, 0.3):
-                move = size * scale * float(np.linalg.norm(noise))
-                for s in dataset.realizable.samples:
-                    here, there = (
-                        softmax_of(dataset, list(s.tokens), s.query, V)
-                        for V in (W, W + scale * noise)
-                    )
-                    yield float(np.linalg.norm(here - there)), constant * move
-
-    change, bound = sides(evidence, steps)
-    return at_most(change, bound, size=1.0, part="change of attention")
-
-
-def _gradient_steps(evidence: Evidence[Dataset]) -> tuple[np.ndarray, ...]:
-    """For pairs W, Ẇ: ‖∇L − ∇L̇‖, the right sides of (20) and (22), and ‖∇L‖."""
-
-    def steps(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        size = float(np.linalg.norm(dataset.E, 2)) ** 2
-        matrices = random_weights(dataset)
-        for W, noise in zip(matrices, matrices[::-1], strict=True):
-            other = W + 0.1 * noise
-            total = 0.0
+    matrices = random_weights(dataset)
+    size = float(np.linalg.norm(dataset.E, 2)) ** 2
+    for W, noise in zip(matrices, matrices[::-1], strict=True):
+        for scale in (1e-3, 0.3):
+            move = size * scale * float(np.linalg.norm(noise))
             for s in dataset.realizable.samples:
-                here = softmax_of(dataset, list(s.tokens), s.query, W)
-                there = softmax_of(dataset, list(s.tokens), s.query, other)
-                total += s.count * np.sqrt(len(s.tokens)) * float(np.linalg.norm(here - there))
-            slope, moved = At(dataset, W).gradient(), At(dataset, other).gradient()
-            yield (
-                float(np.linalg.norm(slope - moved)),
-                2 * size * total / dataset.realizable.total,
-                dataset.lipschitz * 0.1 * float(np.linalg.norm(noise)),
-                float(np.linalg.norm(slope)),
-            )
-
-    return sides(evidence, steps, 4)
+                here = softmax_of(dataset, s.tokens, s.query, W)
+                there = softmax_of(dataset, s.tokens, s.query, W + scale * noise)
+                yield float(np.linalg.norm(here - there)), constant * move
 
 
 @claim(
     "equation-20",
     "Appendix C.1, Eq. (20)",
     "‖∇L(W) − ∇L(Ẇ)‖ ≤ (2‖E‖²/n) Σ_i √T_i ‖s_i − ṡ_i‖.",
-    hypotheses=(REALIZABLE,),
-    on=SAMPLE,
+    by="attention",
 )
-def equation_20(evidence: Evidence[Dataset]) -> Comparisons:
-    """Over random pairs of weights."""
-    change, bound, _, size = _gradient_steps(evidence)
-    return at_most(change, bound, size=size, part="change")
-
-
 @claim(
     "equation-22",
     "Appendix C.1, Eq. (22)",
     "‖∇L(W) − ∇L(Ẇ)‖ ≤ 2 √T_max ‖E‖⁴ ‖W − Ẇ‖.",
-    hypotheses=(REALIZABLE,),
-    on=SAMPLE,
+    by="weights",
 )
-def equation_22(evidence: Evidence[Dataset]) -> Comparisons:
+@at_points(at_most, "size", part="change")
+def gradient_changes(dataset: Dataset, by: Literal["attention", "weights"]) -> Numbers:
     """Over random pairs of weights."""
-    change, _, bound, size = _gradient_steps(evidence)
-    return at_most(change, bound, size=size, part="change")
+    matrices = random_weights(dataset)
+    for W, noise in zip(matrices, matrices[::-1], strict=True):
+        other = W + 0.1 * noise
+        slope, moved = At(dataset, W).gradient(), At(dataset, other).gradient()
+        bound = dataset.lipschitz * 0.1 * float(np.linalg.norm(noise))
+        if by == "attention":
+            bound = _attention_bound(dataset, W, other)
+        yield float(np.linalg.norm(slope - moved)), bound, float(np.linalg.norm(slope))
+
+
+def _attention_bound(dataset: Dataset, W: np.ndarray, other: np.ndarray) -> float:
+    """The right side of (20)."""
+    size = float(np.linalg.norm(dataset.E, 2)) ** 2
+    total = 0.0
+    for s in dataset.realizable.samples:
+        here = softmax_of(dataset, s.tokens, s.query, W)
+        there = softmax_of(dataset, s.tokens, s.query, other)
+        total += s.count * np.sqrt(len(s.tokens)) * float(np.linalg.norm(here - there))
+    return 2 * size * total / dataset.realizable.total
 
 
 def _pairs_basis(dataset: Dataset) -> np.ndarray:
@@ -197,46 +172,37 @@ def _two_tokens(bench: Bench) -> Comparisons:
     "equation-23",
     "Appendix C.1, Eq. (23)",
     "∇L is Lipschitz with L = 2 √T_max ‖E‖⁴: no curvature exceeds it.",
-    hypotheses=(REALIZABLE,),
-    on=SAMPLE,
 )
 @claim(
     "own/tight-lipschitz",
     "ours; docs/mechanics.md",
     "∇L is Lipschitz with mean_i (1/4) max_{a,b ∈ X_i} ‖e_a − e_b‖² ‖x̄_i‖², which does not grow "
     "with T and is attained.",
-    hypotheses=(REALIZABLE,),
-    on=SAMPLE,
     counterexample=_two_tokens,
     constant="lipschitz_tight",
 )
+@at_points(at_most, "rounding", part="largest curvature")
 def equation_23(
-    evidence: Evidence[Dataset], constant: Literal["lipschitz", "lipschitz_tight"] = "lipschitz"
-) -> Comparisons:
+    dataset: Dataset, constant: Literal["lipschitz", "lipschitz_tight"] = "lipschitz"
+) -> Numbers:
     """By the largest eigenvalue of the Hessian, at random W and at 0."""
-
-    def curvatures(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        basis = _pairs_basis(dataset)
-        for W in (np.zeros_like(dataset.target), *random_weights(dataset)):
-            if len(basis):
-                at = At(dataset, W)
-                top = float(at.curvature_roots(basis)[0] ** 2)
-                yield top, getattr(dataset, constant), at.rounding
-
-    top, bound, rounding = sides(evidence, curvatures, 3)
-    return at_most(top, bound, rounding=rounding, part="largest curvature")
+    basis = _pairs_basis(dataset)
+    points = [At(dataset, np.zeros_like(dataset.target)), *random_points(dataset)]
+    for at in points if len(basis) else ():
+        top = float(at.curvature_roots(basis)[0] ** 2)
+        yield top, getattr(dataset, constant), at.rounding
 
 
 @claim(
     "equation-24",
     "Appendix C.2, Eq. (24)",
     "u^T ∇²ℓ(v) u = [(Σ z)(Σ u² z) − (Σ u z)²]/(Σ z)² ≥ 0, z_k = m_k e^{v_k}.",
-    on=SAMPLE,
+    hypotheses=(),
 )
 def equation_24(evidence: Evidence[Dataset]) -> Comparisons:
     """As a variance, at random u and v; absent tokens have z = 0, which the proof forgets."""
 
-    def values(dataset: Dataset) -> Iterator[tuple[float, ...]]:
+    def values(dataset: Dataset) -> Numbers:
         draw = generator_for(dataset, "convexity")
         for s in dataset.realizable.samples:
             counts = np.array([s.tokens.count(k) for k in range(dataset.K)], dtype=float)
@@ -257,22 +223,14 @@ def equation_24(evidence: Evidence[Dataset]) -> Comparisons:
     "equation-25",
     "Appendix C.2, Eq. (25)",
     "No segment in S_cyc has the risk of its points equal to the average of its ends.",
-    hypotheses=(REALIZABLE,),
-    on=SAMPLE,
 )
-def equation_25(evidence: Evidence[Dataset]) -> Comparisons:
+@at_points(at_least, strict=True, part="average of the ends, and the middle", only=with_ties)
+def equation_25(dataset: Dataset) -> Numbers:
     """At the middle of random segments, on datasets with ties."""
-
-    def risks(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        for ends in pairwise(random_weights(dataset)[:6]):
-            a, b = (project(dataset.tied_basis, W) for W in ends)
-            average = (At(dataset, a).risk + At(dataset, b).risk) / 2
-            yield average, At(dataset, (a + b) / 2).risk
-
-    some = with_ties(evidence)
-    average, middle = sides(some, risks)
-    part = "average of the ends, and the middle"
-    return at_least(average, middle, strict=True, part=part, cases=some.cases)
+    for ends in pairwise(random_weights(dataset)[:6]):
+        a, b = (project(dataset.tied_basis, W) for W in ends)
+        average = (At(dataset, a).risk + At(dataset, b).risk) / 2
+        yield average, At(dataset, (a + b) / 2).risk
 
 
 @claim(
@@ -280,70 +238,52 @@ def equation_25(evidence: Evidence[Dataset]) -> Comparisons:
     "Appendix C.2, Eq. (26)",
     "A direction of S_cyc without curvature in any sample gives tied tokens equal logits, so it is "
     "0.",
-    hypotheses=(REALIZABLE,),
-    on=SAMPLE,
 )
-def equation_26(evidence: Evidence[Dataset]) -> Comparisons:
+@at_points(at_least, "size", strict=True, part="root of the least curvature", only=with_ties)
+def equation_26(dataset: Dataset) -> Numbers:
     """The least curvature of the cyclic subdata's risk over unit directions of S_cyc, at W = 0."""
-
-    def curvature(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        at = At(dataset, np.zeros_like(dataset.target))
-        roots = at.curvature_roots(dataset.tied_basis, dataset.risk.tied_only())
-        yield roots[-1], roots[0]
-
-    some = with_ties(evidence)
-    least, size = sides(some, curvature)
-    part = "root of the least curvature"
-    return at_least(least, 0.0, strict=True, size=size, part=part, cases=some.cases)
+    at = At(dataset, np.zeros_like(dataset.target))
+    roots = at.curvature_roots(dataset.tied_basis, dataset.risk.tied_only())
+    yield roots[-1], 0.0, roots[0]
 
 
 @claim(
     "lemma-3",
     "Section 5, Lemma 3",
     "The risk of the log loss is convex, and strictly convex on S_cyc.",
-    hypotheses=(REALIZABLE,),
-    on=SAMPLE,
 )
 def lemma_3(evidence: Evidence[Dataset]) -> Comparisons:
     """By Hessians, as differences of terms; their square roots on S_cyc have full rank."""
+    parts = [_convex(evidence)]
+    return [*parts, _strictly_convex(evidence)] if len(with_ties(evidence)) else parts
 
-    def everywhere(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        design = dataset.design(_pairs_basis(dataset))
-        terms = float(np.sum(design**2, axis=1).max(initial=0.0))
-        for W in random_weights(dataset) if design.size else ():
-            hessian = dataset.risk.hessian(At(dataset, W).masses, design)
-            yield np.linalg.eigvalsh(hessian)[0], terms
 
-    def tied(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        for W in random_weights(dataset)[:6]:
-            roots = At(dataset, W).curvature_roots(dataset.tied_basis)
-            yield roots[-1], roots[0]
+@at_points(at_least, "size", part="curvature")
+def _convex(dataset: Dataset) -> Numbers:
+    design = dataset.design(_pairs_basis(dataset))
+    terms = float(np.sum(design**2, axis=1).max(initial=0.0))
+    for at in random_points(dataset) if design.size else ():
+        yield np.linalg.eigvalsh(dataset.risk.hessian(at.masses, design))[0], 0.0, terms
 
-    least, terms = sides(evidence, everywhere)
-    parts = [at_least(least, 0.0, size=terms, part="curvature")]
-    some = with_ties(evidence)
-    if len(some):
-        least, largest = sides(some, tied)
-        part = "root of the least curvature on S_cyc"
-        parts.append(at_least(least, 0.0, strict=True, size=largest, part=part, cases=some.cases))
-    return parts
+
+@at_points(
+    at_least, "size", strict=True, part="root of the least curvature on S_cyc", only=with_ties
+)
+def _strictly_convex(dataset: Dataset) -> Numbers:
+    for at in random_points(dataset)[:6]:
+        roots = at.curvature_roots(dataset.tied_basis)
+        yield roots[-1], 0.0, roots[0]
 
 
 @claim(
     "own/strict-convexity",
     "ours",
     "The risk of the log loss is strictly convex on the span of all pairs, not only on S_cyc.",
-    hypotheses=(REALIZABLE,),
-    on=SAMPLE,
 )
-def strict_convexity(evidence: Evidence[Dataset]) -> Comparisons:
+@at_points(at_least, "size", strict=True, part="root of the least curvature")
+def strict_convexity(dataset: Dataset) -> Numbers:
     """The square root of the Hessian has full rank there, at moderate W."""
-
-    def curvature(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        basis = _pairs_basis(dataset)
-        for W in random_weights(dataset)[:2] if len(basis) else ():
-            roots = At(dataset, 0.3 * W).curvature_roots(basis)
-            yield roots[-1], roots[0]
-
-    least, largest = sides(evidence, curvature)
-    return at_least(least, 0.0, strict=True, size=largest, part="root of the least curvature")
+    basis = _pairs_basis(dataset)
+    for W in random_weights(dataset)[:2] if len(basis) else ():
+        roots = At(dataset, 0.3 * W).curvature_roots(basis)
+        yield roots[-1], 0.0, roots[0]

@@ -1,10 +1,17 @@
 """What the paper does not say: findings of ours, checked like the rest."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from lemmata.claims import Bench, Comparisons, at_least, at_most, equal, mean_of, tends_to
+from lemmata.claims import (
+    Bench,
+    Comparisons,
+    at_least,
+    at_most,
+    equal,
+    mean_of,
+    statements,
+    tends_to,
+)
 from lemmata.margin import embedded_max_margin
 from lemmata.settings import Evidence
 from lemmata.tokens import PriorityGraph
@@ -13,7 +20,9 @@ from ..counterexamples import unrealizable
 from ..experiments import FACTORED, INFEASIBLE, SAMPLE, STRUCTURES, At, random_weights
 from ..setting import ACYCLIC_DATA, INDEPENDENT, NONZERO, REALIZABLE, Dataset, Training
 from ..theory import tie_range_bound
-from ._shared import aligns, claim, sides, with_ties
+from ._shared import Numbers, aligns, at_points, with_ties
+
+claim = statements("mechanics", on=STRUCTURES)
 
 
 @claim(
@@ -22,7 +31,6 @@ from ._shared import aligns, claim, sides, with_ties
     "Linearly independent embeddings make Graph-SVM feasible, so Theorems 2 and 3 need not suppose "
     "it.",
     hypotheses=(INDEPENDENT,),
-    on=STRUCTURES,
 )
 def feasible(evidence: Evidence[Dataset]) -> Comparisons:
     """Heights of the components as logits, which E W E^T = M can always attain (1 for yes)."""
@@ -37,27 +45,18 @@ def feasible(evidence: Evidence[Dataset]) -> Comparisons:
     hypotheses=(REALIZABLE,),
     on=SAMPLE,
 )
-def tie_range(evidence: Evidence[Dataset]) -> Comparisons:
+@at_points(at_most, part="range", only=with_ties)
+def tie_range(dataset: Dataset) -> Numbers:
     """At W^cyc and at random W, for every component."""
-
-    def ranges(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        reduced = dataset.risk.tied_only()
-        most = max(s.tokens.count(s.label) for s in dataset.cyclic.samples)
-        for W in (dataset.dense(dataset.correction), *random_weights(dataset)[:6]):
-            risk = reduced.value(At(dataset, W).logits)
-            for query, graph in dataset.graphs.items():
-                for tied in graph.components:
-                    if len(tied) > 1:
-                        logits = dataset.E[tied] @ W @ dataset.E[query]
-                        samples = dataset.cyclic.total
-                        yield (
-                            float(np.ptp(logits)),
-                            tie_range_bound(len(tied), samples, risk, most),
-                        )
-
-    some = with_ties(evidence)
-    spread, bound = sides(some, ranges)
-    return at_most(spread, bound, part="range", cases=some.cases)
+    reduced, samples = dataset.risk.tied_only(), dataset.cyclic.total
+    most = max(s.tokens.count(s.label) for s in dataset.cyclic.samples)
+    for W in (dataset.W_cyc, *random_weights(dataset)[:6]):
+        risk = reduced.value(At(dataset, W).logits)
+        for query, graph in dataset.graphs.items():
+            for tied in graph.components:
+                if len(tied) > 1:
+                    logits = dataset.E[tied] @ W @ dataset.E[query]
+                    yield float(np.ptp(logits)), tie_range_bound(len(tied), samples, risk, most)
 
 
 @claim(
@@ -131,16 +130,12 @@ def _literal_graph(bench: Bench) -> Comparisons:
     "Training follows the graphs built from realizable samples alone; samples whose label is not "
     "in their sequence must not add edges.",
     hypotheses=(INDEPENDENT,),
-    on=STRUCTURES,
     counterexample=_literal_graph,
 )
-def realizable_graph(evidence: Evidence[Dataset]) -> Comparisons:
+@at_points(equal, part="edges")
+def realizable_graph(dataset: Dataset) -> Numbers:
     """Every edge has a sample that holds both of its tokens, and the label wins (1 for yes)."""
-
-    def edges(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        for graph in dataset.graphs.values():
-            for (winner, loser), number in graph.evidence.items():
-                sample = dataset.realizable.samples[number]
-                yield {winner, loser} <= set(sample.tokens) and sample.label == winner, 1.0
-
-    return equal(*sides(evidence, edges), part="edges")
+    for graph in dataset.graphs.values():
+        for (winner, loser), number in graph.evidence.items():
+            sample = dataset.realizable.samples[number]
+            yield {winner, loser} <= set(sample.tokens) and sample.label == winner, 1.0

@@ -1,18 +1,19 @@
 """Section 4.1 and Appendices B.1 and B.2: the regularization path without ties."""
 
-from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 
 from lemmata.attention import FLAT
-from lemmata.claims import Bench, Comparisons, Version, at_least, at_most, tends_to
+from lemmata.claims import Bench, Comparisons, Version, at_least, at_most, statements, tends_to
 from lemmata.settings import Evidence
 
 from ..counterexamples import SEARCH_DIGITS, flat_loss_and_two_scores, only_the_label
-from ..experiments import BALLS, DIRECTIONS, EPS, SAMPLE, At, log_odds_outside, random_weights
+from ..experiments import BALLS, DIRECTIONS, EPS, SAMPLE, At, log_odds_outside, random_points
 from ..setting import ACYCLIC_DATA, FEASIBLE, REALIZABLE, Dataset, Training, ball_paths
-from ._shared import SEPARABLE, aligns, claim, sides
+from ._shared import SEPARABLE, Numbers, aligns, at_points
+
+claim = statements("mechanics", on=DIRECTIONS, hypotheses=SEPARABLE)
 
 RADII = np.array([1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 400.0])
 
@@ -46,7 +47,7 @@ def _attained(bench: Bench) -> Comparisons:
 def lemma_1(evidence: Evidence[Dataset], rate: bool = False) -> Comparisons:
     """Log loss, L* = 0; the repaired version has a bound in the place of a limit."""
     some = evidence.where(lambda dataset: dataset.margin.status == "solved")
-    anywhere = some.each(lambda d: [At(d, W).risk for W in random_weights(d)])
+    anywhere = some.each(lambda d: [at.risk for at in random_points(d)])
     above = at_least(anywhere, 0.0, strict=True, part="risk > L*", cases=some.cases)
     along = some.each(lambda d: [At(d, R * d.target).risk for R in RADII])
     if not rate:
@@ -70,7 +71,6 @@ def lemma_1(evidence: Evidence[Dataset], rate: bool = False) -> Comparisons:
     "lemma-1/proof",
     "Appendix B.1, last display",
     "At R W^mm every position of the label has attention at least 1/(|O_i| + e^-R).",
-    hypotheses=SEPARABLE,
     on=SAMPLE,
     kind="constant",
 )
@@ -78,25 +78,19 @@ def lemma_1(evidence: Evidence[Dataset], rate: bool = False) -> Comparisons:
     "lemma-1/proof-repaired",
     "ours: the display with |Ō_i| e^-R",
     "At R W^mm every position of the label has attention at least 1/(|O_i| + |Ō_i| e^-R).",
-    hypotheses=SEPARABLE,
     on=SAMPLE,
     counted="each",
 )
-def lemma_1_proof(
-    evidence: Evidence[Dataset], counted: Literal["once", "each"] = "once"
-) -> Comparisons:
+@at_points(at_least, part="attention on the label")
+def lemma_1_proof(dataset: Dataset, counted: Literal["once", "each"] = "once") -> Numbers:
     """Each of the |Ō_i| other positions may contribute e^-R, not all together."""
-
-    def attention(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        samples = dataset.realizable.samples
-        for R in (1.0, 3.0):
-            odds = np.exp(log_odds_outside(dataset, R * dataset.target))
-            for sample, outside in zip(samples, odds, strict=True):
-                own = sample.tokens.count(sample.label)
-                others = len(sample.tokens) - own if counted == "each" else 1
-                yield 1 / (own * (1 + outside)), 1 / (own + others * np.exp(-R))
-
-    return at_least(*sides(evidence, attention), part="attention on the label")
+    samples = dataset.realizable.samples
+    for R in (1.0, 3.0):
+        odds = np.exp(log_odds_outside(dataset, R * dataset.target))
+        for sample, outside in zip(samples, odds, strict=True):
+            own = sample.tokens.count(sample.label)
+            others = len(sample.tokens) - own if counted == "each" else 1
+            yield 1 / (own * (1 + outside)), 1 / (own + others * np.exp(-R))
 
 
 def _two_scores(bench: Bench) -> Comparisons:
@@ -113,7 +107,6 @@ def _two_scores(bench: Bench) -> Comparisons:
     "Section 4.1, Theorem 1",
     "On acyclic data, for any strictly decreasing loss with bounded derivative and any head with "
     "Assumption 3, W̄_R / R → W^mm / ‖W^mm‖.",
-    hypotheses=SEPARABLE,
     on=BALLS,
     kind="hypothesis",
     counterexample=_two_scores,
@@ -140,8 +133,6 @@ def theorem_1(evidence: Evidence[Dataset]) -> Comparisons:
     "Appendix B.2, Eq. (6)",
     "Some sample has Σ_{O_i} s^R ≤ 1 / (1 + e^{−(1−ε)R} / T) at R W', where ε is how far W' misses "
     "its worst margin.",
-    hypotheses=SEPARABLE,
-    on=DIRECTIONS,
 )
 def equation_6(evidence: Evidence[Dataset]) -> Comparisons:
     """As odds: those of the rest are at least e^{−(1−ε)R} / T."""
@@ -153,8 +144,6 @@ def equation_6(evidence: Evidence[Dataset]) -> Comparisons:
     "equation-7",
     "Appendix B.2, Eq. (7)",
     "At R W^mm every sample has Σ_{O_i} s* ≥ 1 / (1 + T e^−R).",
-    hypotheses=SEPARABLE,
-    on=DIRECTIONS,
 )
 def equation_7(evidence: Evidence[Dataset]) -> Comparisons:
     """As odds: those of the rest are at most T e^−R."""
@@ -166,8 +155,6 @@ def equation_7(evidence: Evidence[Dataset]) -> Comparisons:
     "equation-8",
     "Appendix B.2, Eq. (8)",
     "L(R W') − L* ≥ (c_dn c_min / n) / (1 + T e^{(1−ε)R}).",
-    hypotheses=SEPARABLE,
-    on=DIRECTIONS,
 )
 def equation_8(evidence: Evidence[Dataset]) -> Comparisons:
     """For l(u) = −u, whose slopes are c_dn = c_up = 1."""
@@ -180,8 +167,6 @@ def equation_8(evidence: Evidence[Dataset]) -> Comparisons:
     "equation-9",
     "Appendix B.2, Eq. (9)",
     "L(R W^mm) − L* ≤ c_up c_max T e^−R.",
-    hypotheses=SEPARABLE,
-    on=DIRECTIONS,
 )
 def equation_9(evidence: Evidence[Dataset]) -> Comparisons:
     """For l(u) = −u."""
@@ -193,8 +178,6 @@ def equation_9(evidence: Evidence[Dataset]) -> Comparisons:
     "theorem-1/radius",
     "Appendix B.2, after Eq. (9)",
     "L(R W') > L(R W^mm) once R > (1/ε) log(2 n T² c_up c_max / (c_dn c_min)).",
-    hypotheses=SEPARABLE,
-    on=DIRECTIONS,
 )
 def theorem_1_radius(evidence: Evidence[Dataset]) -> Comparisons:
     """For l(u) = −u, at and beyond the threshold."""

@@ -1,15 +1,15 @@
 """Appendix C.4: the steps of the proof of Theorem 3."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from lemmata.claims import Comparisons, Version, at_least, at_most, equal
+from lemmata.claims import Comparisons, Version, at_least, at_most, equal, statements
 from lemmata.settings import Evidence
 
 from ..experiments import PATHS, SAMPLE, STEPS, At, Followed, project, random_weights
 from ..setting import Dataset
-from ._shared import GLOBAL, claim, sides
+from ._shared import GLOBAL, Numbers, at_points
+
+claim = statements("mechanics", on=SAMPLE, hypotheses=GLOBAL)
 
 SMALLEST = 1e-290
 """Gradients below this have lost digits to underflow."""
@@ -19,39 +19,26 @@ SMALLEST = 1e-290
     "equation-28",
     "Appendix C.4, Eq. (28)",
     "L(W) ≤ L(R W^mm + W^∥) + ⟨Π_⊥ ∇L(W), W^⊥ − R W^mm⟩ with R = ‖W^⊥‖.",
-    hypotheses=GLOBAL,
-    on=SAMPLE,
 )
-def equation_28(evidence: Evidence[Dataset]) -> Comparisons:
+@at_points(at_most, "size", part="L(W)")
+def equation_28(dataset: Dataset) -> Numbers:
     """Convexity; R W^mm/‖W^mm‖ is meant, but it holds for any point."""
-
-    def points(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        for W in random_weights(dataset):
-            inside = project(dataset.tied_basis, W)
-            goal = float(np.linalg.norm(W - inside)) * dataset.target
-            yield _tangent(dataset, W, goal + inside)
-
-    left, right, size = sides(evidence, points, 3)
-    return at_most(left, right, size=size, part="L(W)")
+    for W in random_weights(dataset):
+        inside = project(dataset.tied_basis, W)
+        goal = float(np.linalg.norm(W - inside)) * dataset.target
+        yield _tangent(dataset, W, goal + inside)
 
 
 @claim(
     "equation-35",
     "Appendix C.4, Eq. (35)",
     "L(W) ≤ L(R W^mm + W^cyc + W') + ⟨∇L(W), W^∥ − W^cyc⟩, where W = R W^mm + W^∥ + W'.",
-    hypotheses=GLOBAL,
-    on=SAMPLE,
 )
-def equation_35(evidence: Evidence[Dataset]) -> Comparisons:
+@at_points(at_most, "size", part="L(W)")
+def equation_35(dataset: Dataset) -> Numbers:
     """Convexity again."""
-
-    def points(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        finite = dataset.dense(dataset.correction)
-        for W in random_weights(dataset):
-            yield _tangent(dataset, W, W - project(dataset.tied_basis, W) + finite)
-
-    left, right, size = sides(evidence, points, 3)
-    return at_most(left, right, size=size, part="L(W)")
+    for W in random_weights(dataset):
+        yield _tangent(dataset, W, W - project(dataset.tied_basis, W) + dataset.W_cyc)
 
 
 def _tangent(dataset: Dataset, W: np.ndarray, other: np.ndarray) -> tuple[float, ...]:
@@ -67,7 +54,6 @@ def _tangent(dataset: Dataset, W: np.ndarray, other: np.ndarray) -> tuple[float,
     "equation-29",
     "Appendix C.4, Eq. (29)",
     "Once ‖W^⊥‖ is large, −⟨Π_⊥ ∇L(W), W^mm⟩/‖W^mm‖ ≥ −⟨Π_⊥ ∇L(W), W^⊥⟩/‖W^⊥‖.",
-    hypotheses=GLOBAL,
     on=PATHS,
     kind="constant",
     versions=[
@@ -80,36 +66,29 @@ def _tangent(dataset: Dataset, W: np.ndarray, other: np.ndarray) -> tuple[float,
         )
     ],
 )
-def equation_29(
-    evidence: Evidence[Followed], epsilon: float = 0.0, large: float = 20.0
-) -> Comparisons:
+@at_points(at_least, part="(29), relative to ‖Π_⊥ ∇L‖")
+def equation_29(case: Followed, epsilon: float = 0.0, large: float = 20.0) -> Numbers:
     """On the path −Π_⊥ ∇L is parallel to W^⊥, so the right side is the larger one at every R.
 
     Weights count as large from ``large`` times ‖W^mm‖ on. Both sides are relative to ‖Π_⊥ ∇L‖.
     """
-
-    def cosines(case: Followed) -> Iterator[tuple[float, ...]]:
-        dataset = case.instance
-        for W in case.weights:
-            off = At(dataset, W).gradient(~dataset.risk.tied)
-            if np.linalg.norm(W) < large * dataset.norm or np.linalg.norm(off) < SMALLEST:
-                yield np.nan, np.nan
-                continue
-            down = project(dataset.bound_basis, off) - off
-            down /= np.linalg.norm(down)
-            free = W - project(dataset.bound_basis, W)
-            along = np.sum(down * dataset.target) / dataset.norm
-            yield (1 + epsilon) * along, np.sum(down * free) / np.linalg.norm(free)
-
-    left, right = sides(evidence, cosines)
-    return at_least(left, right, part="(29), relative to ‖Π_⊥ ∇L‖")
+    dataset = case.instance
+    for W in case.weights:
+        off = At(dataset, W).gradient(~dataset.risk.tied)
+        if np.linalg.norm(W) < large * dataset.norm or np.linalg.norm(off) < SMALLEST:
+            yield np.nan, np.nan
+            continue
+        down = project(dataset.bound_basis, off) - off
+        down /= np.linalg.norm(down)
+        free = W - project(dataset.bound_basis, W)
+        along = np.sum(down * dataset.target) / dataset.norm
+        yield (1 + epsilon) * along, np.sum(down * free) / np.linalg.norm(free)
 
 
 @claim(
     "equation-30",
     "Appendix C.4, Eq. (30)",
     "⟨ΔW^⊥, W^⊥⟩/‖W^⊥‖ ≥ Δ(‖W^⊥‖²)/(2‖W^⊥‖) − ‖ΔW^⊥‖² along descent, once ‖W^⊥‖ > 1/2.",
-    hypotheses=GLOBAL,
     on=STEPS,
     left="along",
     right="squares_less_apart",
@@ -118,7 +97,6 @@ def equation_29(
     "equation-31",
     "Appendix C.4, Eq. (31)",
     "Δ(‖W^⊥‖²)/(2‖W^⊥‖) ≥ Δ‖W^⊥‖.",
-    hypotheses=GLOBAL,
     on=STEPS,
     left="squares",
     right="growth",
@@ -127,7 +105,6 @@ def equation_29(
     "equation-32",
     "Appendix C.4, Eq. (32)",
     "‖ΔW^⊥‖ ≤ ‖ΔW‖.",
-    hypotheses=GLOBAL,
     on=STEPS,
     left="minus_apart",
     right="minus_step",
@@ -136,7 +113,6 @@ def equation_29(
     "equation-33",
     "Appendix C.4, Eq. (33)",
     "−‖ΔW‖² ≥ 2η ΔL along gradient descent with η ≤ 1/L.",
-    hypotheses=GLOBAL,
     on=STEPS,
     left="minus_step",
     right="fall",
@@ -150,32 +126,24 @@ def link(evidence: Evidence[Dataset], left: str, right: str) -> Comparisons:
     "theorem-3/last-display",
     "Appendix C.4, last display",
     "lim_{R→∞} L(R W^mm + W^∥ + W') = L̄(W^∥).",
-    hypotheses=GLOBAL,
-    on=SAMPLE,
     kind="constant",
 )
 @claim(
     "theorem-3/last-display-repaired",
     "ours: with the factor |I|/n",
     "lim_{R→∞} L(R W^mm + W^∥ + W') = (|I|/n) L̄(W^∥).",
-    hypotheses=GLOBAL,
-    on=SAMPLE,
     share=True,
 )
-def last_display(evidence: Evidence[Dataset], share: bool = False) -> Comparisons:
+@at_points(equal, "rounding", part="risk")
+def last_display(dataset: Dataset, share: bool = False) -> Numbers:
     """At R = 60 plus the size of the rest; the display before it has the factor |I|/n."""
-
-    def risks(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        reduced = dataset.risk.tied_only()
-        if not len(reduced.weight):
-            return
-        part = dataset.cyclic.total / dataset.realizable.total if share else 1.0
-        for W in random_weights(dataset)[:4]:
-            inside = project(dataset.tied_basis, W)
-            spread = float(np.ptp(At(dataset, W).logits))
-            far = At(dataset, (60 + spread) * dataset.target + W)
-            limit = part * reduced.value(At(dataset, inside).logits)
-            yield far.risk, limit, far.rounding
-
-    left, right, rounding = sides(evidence, risks, 3)
-    return equal(left, right, rounding=rounding, part="risk")
+    reduced = dataset.risk.tied_only()
+    if not len(reduced.weight):
+        return
+    part = dataset.cyclic.total / dataset.realizable.total if share else 1.0
+    for W in random_weights(dataset)[:4]:
+        inside = project(dataset.tied_basis, W)
+        spread = float(np.ptp(At(dataset, W).logits))
+        far = At(dataset, (60 + spread) * dataset.target + W)
+        limit = part * reduced.value(At(dataset, inside).logits)
+        yield far.risk, limit, far.rounding

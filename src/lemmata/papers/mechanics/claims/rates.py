@@ -4,12 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Comparisons, Identity, Silence, at_most, equal, tends_to
+from lemmata.claims import Comparisons, Identity, Silence, at_most, equal, statements, tends_to
 from lemmata.settings import Evidence, Grid
 
 from ..experiments import BLOCK, FLOWS, LONG_DESCENT, LONG_NORMALIZED, ORBIT, PATHS, Followed
 from ..setting import ACYCLIC_DATA, NONZERO, REALIZABLE, Dataset
-from ._shared import EXACT, GLOBAL, claim
+from ._shared import EXACT, GLOBAL
+
+claim = statements("mechanics", hypotheses=GLOBAL)
 
 TENTH = 0.1
 """Orbits to first order in η, and growth by the end of a run, are known to this share."""
@@ -72,7 +74,6 @@ def normalized_rate(evidence: Evidence[Dataset]) -> Comparisons:
     "own/path-rate",
     "ours; docs/mechanics.md",
     "On the regularization path 1 − corr ~ C/R².",
-    hypotheses=GLOBAL,
     on=PATHS,
 )
 def path_rate(evidence: Evidence[Followed]) -> Comparisons:
@@ -86,7 +87,6 @@ def path_rate(evidence: Evidence[Followed]) -> Comparisons:
     "ours; docs/mechanics.md",
     "On cyclic data normalized descent with step η ends on a period-two orbit of radius η/2 around "
     "W^cyc, and the rest grows by ‖W^mm‖ per e-fold of time, as plain descent with η = 2/λ does.",
-    hypotheses=GLOBAL,
     on=ORBIT,
 )
 def orbit(evidence: Evidence[Dataset]) -> Comparisons:
@@ -107,7 +107,6 @@ def orbit(evidence: Evidence[Dataset]) -> Comparisons:
     "ours; docs/mechanics.md",
     "Plain descent has W = W^mm ln t + O(1), so 1 − corr ~ C/(ln t + c)²: (1 − corr)^{-1/2} is "
     "linear in ln t, and no run that can be waited for gets near correlation 1.",
-    hypotheses=GLOBAL,
     on=LONG_DESCENT,
 )
 def descent_rate(evidence: Evidence[Dataset]) -> Comparisons:
@@ -127,7 +126,6 @@ def descent_rate(evidence: Evidence[Dataset]) -> Comparisons:
     "ours; docs/mechanics.md",
     "Plain descent inside S_cyc and normalized descent outside reach both limits of Theorem 3: "
     "1 − corr < 10⁻⁵ and a distance to W^cyc below 10⁻⁸ in 20,000 steps.",
-    hypotheses=GLOBAL,
     on=BLOCK,
 )
 def block(evidence: Evidence[Dataset]) -> Comparisons:
@@ -144,7 +142,6 @@ def block(evidence: Evidence[Dataset]) -> Comparisons:
     "ours",
     "Gradient flow has the limits of Theorem 3: ‖Π W − W^cyc‖ ~ C/t and growth of ‖W^mm‖ per "
     "e-fold of time.",
-    hypotheses=GLOBAL,
     on=FLOWS,
 )
 def flow(evidence: Evidence[Followed]) -> Comparisons:

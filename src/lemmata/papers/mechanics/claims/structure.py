@@ -1,11 +1,11 @@
 """Section 3: the model, the graphs, the programs, and the definitions."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 import numpy as np
 
-from lemmata.claims import Bench, Comparisons, at_least, at_most, equal
-from lemmata.margin import embedded_max_margin, pair_rows
+from lemmata.claims import Bench, Comparisons, at_least, at_most, equal, statements
+from lemmata.margin import Pair, embedded_max_margin, pair_rows
 from lemmata.settings import Evidence
 from lemmata.tokens import PriorityGraph, label_positions, tied_positions
 
@@ -19,11 +19,14 @@ from ..experiments import (
     generator_for,
     project,
     pull_back,
+    random_points,
     random_weights,
     softmax_of,
 )
 from ..setting import ACYCLIC_DATA, FEASIBLE, INDEPENDENT, REALIZABLE, Dataset
-from ._shared import claim, optimum_error, sides, speaking, with_ties
+from ._shared import Numbers, at_points, optimum_error, sides, speaking, with_ties
+
+claim = statements("mechanics", on=STRUCTURES)
 
 
 @claim(
@@ -33,23 +36,18 @@ from ._shared import claim, optimum_error, sides, speaking, with_ties
     "order matters through the last one only, and repeated tokens add up.",
     on=SAMPLE,
 )
-def equation_1(evidence: Evidence[Dataset]) -> Comparisons:
+@at_points(equal, "rounding", part="masses")
+def equation_1(dataset: Dataset) -> Numbers:
     """Position by position as written, against distinct tokens with multiplicities."""
-
-    def masses(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        draw = generator_for(dataset, "order")
-        for W in random_weights(dataset):
-            at = At(dataset, W)
-            entries = iter(at.masses)
-            for sample in dataset.realizable.samples:
-                tokens = [*draw.permutation(sample.tokens[:-1]).tolist(), sample.query]
-                attention = softmax_of(dataset, tokens, sample.query, W)
-                for token in sorted(set(sample.tokens)):
-                    mass = sum(s for s, t in zip(attention, tokens, strict=True) if t == token)
-                    yield mass, next(entries), at.rounding
-
-    left, right, rounding = sides(evidence, masses, 3)
-    return equal(left, right, rounding=rounding, part="masses")
+    draw = generator_for(dataset, "order")
+    for at in random_points(dataset):
+        entries = iter(at.masses)
+        for sample in dataset.realizable.samples:
+            tokens = [*draw.permutation(sample.tokens[:-1]).tolist(), sample.query]
+            attention = softmax_of(dataset, tokens, sample.query, at.weights)
+            for token in sorted(set(sample.tokens)):
+                mass = sum(s for s, t in zip(attention, tokens, strict=True) if t == token)
+                yield mass, next(entries), at.rounding
 
 
 def _reaches(graph: PriorityGraph) -> np.ndarray:
@@ -68,12 +66,11 @@ def _reaches(graph: PriorityGraph) -> np.ndarray:
     "Section 3.1",
     "Tokens are in the same component exactly if they reach each other, and i ⇒ j (an edge whose "
     "loser does not reach its winner) never holds together with i ≍ j.",
-    on=STRUCTURES,
 )
 def section_3_1(evidence: Evidence[Dataset]) -> Comparisons:
     """Components and strict edges (1 for yes, 0 for no) against boolean closure."""
 
-    def relations(dataset: Dataset) -> Iterator[tuple[float, ...]]:
+    def relations(dataset: Dataset) -> Numbers:
         for graph in dataset.graphs.values():
             reach, component, strict = _reaches(graph), graph.component_of, set(graph.strict_edges)
             for i, a in enumerate(graph.nodes):
@@ -94,14 +91,12 @@ def _single(dataset: Dataset) -> bool:
     "section-3.2/zero",
     "Section 3.2",
     "If no graph has more than one component, W^mm = 0.",
-    on=STRUCTURES,
 )
 @claim(
     "own/zero-margin",
     "ours; docs/mechanics.md",
     "W^mm = 0 exactly if no graph has more than one component, because every label reaches the "
     "last token.",
-    on=STRUCTURES,
     converse=True,
 )
 def zero_margin(evidence: Evidence[Dataset], converse: bool = False) -> Comparisons:
@@ -116,19 +111,11 @@ def zero_margin(evidence: Evidence[Dataset], converse: bool = False) -> Comparis
     "Section 3.2, (Graph-SVM)",
     "(Graph-SVM) has one solution: margins of at least 1 on i ⇒ j, of 0 on i ≍ j, and least norm.",
     hypotheses=(FEASIBLE,),
-    on=STRUCTURES,
 )
 def graph_svm(evidence: Evidence[Dataset]) -> Comparisons:
     """Feasibility by the constraints themselves; optimality by the certificate's error bound."""
-
-    def strict(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        return _margins(dataset, pair_rows(dataset.strict_pairs, dataset.E))
-
-    def tied(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        return _margins(dataset, pair_rows(dataset.tied_pairs, dataset.E))
-
-    margins, size = sides(evidence, strict)
-    ties, scale = sides(evidence, tied)
+    margins, size = sides(evidence, lambda d: _margins(d, d.strict_pairs))
+    ties, scale = sides(evidence, lambda d: _margins(d, d.tied_pairs))
     norms = evidence.each(lambda d: d.norm if d.norm > 0 else np.nan)
     bounds = evidence.each(lambda d: d.margin.error_bound)
     return speaking(
@@ -140,10 +127,10 @@ def graph_svm(evidence: Evidence[Dataset]) -> Comparisons:
     )
 
 
-def _margins(dataset: Dataset, rows: np.ndarray) -> Iterator[tuple[float, ...]]:
-    """Margins of W^mm on the rows, with the size of what is added up."""
+def _margins(dataset: Dataset, pairs: Sequence[Pair]) -> Numbers:
+    """Margins of W^mm on the pairs, with the size of what is added up."""
     W = dataset.target.ravel()
-    for row in rows:
+    for row in pair_rows(pairs, dataset.E):
         yield float(row @ W), float(np.abs(row) @ np.abs(W))
 
 
@@ -152,7 +139,6 @@ def _margins(dataset: Dataset, rows: np.ndarray) -> Iterator[tuple[float, ...]]:
     "Section 3.2, (Acyc-SVM)",
     "On acyclic data (Graph-SVM) is (Acyc-SVM): the same program without ties.",
     hypotheses=(ACYCLIC_DATA, FEASIBLE),
-    on=STRUCTURES,
 )
 def acyc_svm(evidence: Evidence[Dataset]) -> Comparisons:
     """Solved separately, with and without the rows for ties; each is as good as its bound."""
@@ -189,7 +175,6 @@ def _reduced_to_labels(bench: Bench) -> Comparisons:
     "The cyclic subdata, every sample without the tokens that its label strictly beats, is empty "
     "exactly for acyclic data (so the text after it).",
     hypotheses=(REALIZABLE,),
-    on=STRUCTURES,
     kind="misprint",
     counterexample=_reduced_to_labels,
 )
@@ -199,7 +184,6 @@ def _reduced_to_labels(bench: Bench) -> Comparisons:
     "With the samples that hold another token of their label's component, the cyclic subdata is "
     "empty exactly for acyclic data.",
     hypotheses=(REALIZABLE,),
-    on=STRUCTURES,
 )
 def empty_subdata(evidence: Evidence[Dataset]) -> Comparisons:
     """Read with Eq. (5), which is what everything later uses (1 for yes, 0 for no)."""
@@ -211,7 +195,6 @@ def empty_subdata(evidence: Evidence[Dataset]) -> Comparisons:
     "definition-2",
     "Section 3.2, Definition 2",
     "A dataset is acyclic exactly if every graph can be ordered so that edges go downwards.",
-    on=STRUCTURES,
 )
 def definition_2(evidence: Evidence[Dataset]) -> Comparisons:
     """By peeling off tokens that nothing beats (1 for yes, 0 for no)."""
@@ -235,24 +218,19 @@ def _can_be_ordered(graph: PriorityGraph) -> bool:
     "Section 4.2, Definition 3",
     "W^cyc is the least minimiser of the risk of the cyclic subdata.",
     hypotheses=(REALIZABLE,),
-    on=STRUCTURES,
 )
-def definition_3(evidence: Evidence[Dataset]) -> Comparisons:
+@at_points(equal, "size", "rounding", part="gradient norm")
+def definition_3(dataset: Dataset) -> Numbers:
     """The gradient vanishes there, and the risk is convex; its terms are what rounds."""
-
-    def gradient(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        reduced = dataset.cyclic_risk
-        if not len(reduced.weight):
-            return
-        at = At(dataset, dataset.dense(dataset.correction))
-        masses = np.exp(reduced.log_masses(at.logits))
-        slope = pull_back(dataset, reduced.gradient(masses))
-        wrong = np.where(reduced.label, 0.0, masses) * reduced.weight[reduced.sample]
-        terms = pull_back(dataset, np.bincount(reduced.cell, wrong, reduced.cells))
-        yield float(np.linalg.norm(slope)), float(np.linalg.norm(terms)), at.rounding
-
-    slope, terms, rounding = sides(evidence, gradient, 3)
-    return equal(slope, 0.0, size=terms, rounding=rounding, part="gradient norm")
+    reduced = dataset.cyclic_risk
+    if not len(reduced.weight):
+        return
+    at = At(dataset, dataset.W_cyc)
+    masses = np.exp(reduced.log_masses(at.logits))
+    slope = pull_back(dataset, reduced.gradient(masses))
+    wrong = np.where(reduced.label, 0.0, masses) * reduced.weight[reduced.sample]
+    terms = pull_back(dataset, np.bincount(reduced.cell, wrong, reduced.cells))
+    yield float(np.linalg.norm(slope)), 0.0, float(np.linalg.norm(terms)), at.rounding
 
 
 @claim(
@@ -262,20 +240,14 @@ def definition_3(evidence: Evidence[Dataset]) -> Comparisons:
     hypotheses=(REALIZABLE,),
     on=SAMPLE,
 )
-def equation_27(evidence: Evidence[Dataset]) -> Comparisons:
+@at_points(at_least, strict=True, part="L̄ against L̄(W^cyc)", only=with_ties)
+def equation_27(dataset: Dataset) -> Numbers:
     """L̄ at W^cyc against nearby and distant points of S_cyc."""
-
-    def risks(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        reduced = dataset.risk.tied_only()
-        finite = dataset.dense(dataset.correction)
-        least = reduced.value(At(dataset, finite).logits)
-        for W in random_weights(dataset):
-            step = project(dataset.tied_basis, W)
-            yield reduced.value(At(dataset, finite + 0.1 * step).logits), least
-
-    some = with_ties(evidence)
-    elsewhere, least = sides(some, risks)
-    return at_least(elsewhere, least, strict=True, part="L̄ against L̄(W^cyc)", cases=some.cases)
+    reduced = dataset.risk.tied_only()
+    least = reduced.value(At(dataset, dataset.W_cyc).logits)
+    for W in random_weights(dataset):
+        step = project(dataset.tied_basis, W)
+        yield reduced.value(At(dataset, dataset.W_cyc + 0.1 * step).logits), least
 
 
 @claim(
@@ -284,12 +256,11 @@ def equation_27(evidence: Evidence[Dataset]) -> Comparisons:
     "O_i holds the positions of the label, R_i those of its component; every other token is "
     "strictly beaten by the label.",
     hypotheses=(REALIZABLE,),
-    on=STRUCTURES,
 )
 def equation_4(evidence: Evidence[Dataset]) -> Comparisons:
     """Against the labels and reachability in the closure (1 for yes, 0 for no)."""
 
-    def positions(dataset: Dataset) -> Iterator[tuple[float, ...]]:
+    def positions(dataset: Dataset) -> Numbers:
         closure = {q: (graph, _reaches(graph)) for q, graph in dataset.graphs.items()}
         for sample in dataset.realizable.samples:
             graph, reach = closure[sample.query]
@@ -303,6 +274,10 @@ def equation_4(evidence: Evidence[Dataset]) -> Comparisons:
     return [equal(own, label, part="O_i"), equal(tied, back, part="R_i")]
 
 
+def _unrealizable(evidence: Evidence[Dataset]) -> Evidence[Dataset]:
+    return evidence.where(lambda d: len(d.realizable.samples) < len(d.data.samples))
+
+
 @claim(
     "section-3.3/unrealizable",
     "Section 3.3, after Assumption 2",
@@ -310,24 +285,18 @@ def equation_4(evidence: Evidence[Dataset]) -> Comparisons:
     hypotheses=(INDEPENDENT,),
     on=UNREALIZABLE,
 )
-def unrealizable_gradient(evidence: Evidence[Dataset]) -> Comparisons:
+@at_points(equal, "size", "rounding", part="score", only=_unrealizable)
+def unrealizable_gradient(dataset: Dataset) -> Numbers:
     """Its score c_y^T f_W(X) is 0 at every W, computed with C = pinv(E)^T."""
-
-    def scores(dataset: Dataset) -> Iterator[tuple[float, ...]]:
-        head = np.linalg.pinv(dataset.E).T
-        rounding = 64 * EPS * float(np.linalg.cond(dataset.E))
-        for s in dataset.data.samples:
-            if s.label in s.tokens:
-                continue
-            tokens = list(s.tokens)
-            for W in random_weights(dataset):
-                output = dataset.E[tokens].T @ softmax_of(dataset, tokens, s.query, W)
-                size = float(np.linalg.norm(head[s.label]) * np.linalg.norm(output))
-                yield float(head[s.label] @ output), size, rounding
-
-    some = evidence.where(lambda d: len(d.realizable.samples) < len(d.data.samples))
-    score, size, rounding = sides(some, scores, 3)
-    return equal(score, 0.0, size=size, rounding=rounding, part="score", cases=some.cases)
+    head = np.linalg.pinv(dataset.E).T
+    rounding = 64 * EPS * float(np.linalg.cond(dataset.E))
+    for s in dataset.data.samples:
+        if s.label in s.tokens:
+            continue
+        for W in random_weights(dataset):
+            output = dataset.E[list(s.tokens)].T @ softmax_of(dataset, s.tokens, s.query, W)
+            size = float(np.linalg.norm(head[s.label]) * np.linalg.norm(output))
+            yield float(head[s.label] @ output), 0.0, size, rounding
 
 
 @claim(
@@ -336,7 +305,6 @@ def unrealizable_gradient(evidence: Evidence[Dataset]) -> Comparisons:
     "A head with C E^T = I exists exactly for linearly independent embeddings; it scores the label "
     "1 and all else 0, so it satisfies Assumption 3 (with Eq. 17).",
     hypotheses=(INDEPENDENT,),
-    on=STRUCTURES,
 )
 @claim(
     "equation-17",

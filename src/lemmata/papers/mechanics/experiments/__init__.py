@@ -28,6 +28,7 @@ from ._points import At as At
 from ._points import generator_for as generator_for
 from ._points import project as project
 from ._points import pull_back as pull_back
+from ._points import random_points as random_points
 from ._points import random_weights as random_weights
 from ._points import softmax_of as softmax_of
 from ._restricted import linear_head as linear_head

@@ -1,6 +1,6 @@
 """What is done with the datasets of an experiment, and what is kept of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from lemmata._errors import InputError
 from lemmata.attention import LINEAR
 from lemmata.claims import Bench, Experiment
 from lemmata.margin import pair_rows
-from lemmata.settings import Evidence, Grid
+from lemmata.settings import Evidence, Grid, as_rows
 from lemmata.tokens import Problem
 
 from ..setting import (
@@ -22,6 +22,7 @@ from ..setting import (
     TrainingRun,
     ball_paths,
     flow,
+    follow,
     path,
     pseudo_limits,
 )
@@ -143,16 +144,11 @@ def train_factors(
         return Evidence((), skipped=skipped)
     run = run_all(experiment.training, ready, bench)
     columns = columns_of(run)
-    for name, weights in (
-        ("trained", [run.weights(i) for i in range(len(ready))]),
-        ("limit", [dataset.target for dataset in ready]),
-    ):
-        pairs = zip(ready, weights, strict=True)
-        margins, ranks = zip(*(nuclear_margin(dataset, W) for dataset, W in pairs), strict=True)
-        columns |= {
-            f"{name}_margin": np.array(margins)[:, None],
-            f"{name}_rank": np.array(ranks)[:, None],
-        }
+    trained = [run.weights(i) for i in range(len(ready))]
+    for name, weights in (("trained", trained), ("limit", [d.target for d in ready])):
+        found = [nuclear_margin(dataset, W) for dataset, W in zip(ready, weights, strict=True)]
+        columns[f"{name}_margin"] = as_rows([margin for margin, _ in found])
+        columns[f"{name}_rank"] = as_rows([rank for _, rank in found])
     return Evidence(tuple(ready), run.steps, columns, skipped)
 
 
@@ -205,13 +201,7 @@ def _follow(
     bench: Bench,
 ) -> Evidence[Followed]:
     ready, skipped = usable(small(datasets))
-    done = bench.track("curves", len(ready))
-    curves = []
-    for dataset in ready:
-        curves.append(curve_of(dataset, places))
-        done(1)
-    names = ("log_loss", "norm", "one_minus_correlation", "cyclic_distance")
-    columns = {name: np.array([getattr(curve, name) for curve in curves]) for name in names}
+    curves, columns = follow(curve_of, ready, places, bench.track("curves", len(ready)))
     pairs = zip(ready, curves, strict=True)
     return Evidence(
         tuple(Followed(dataset, curve.weights, {}) for dataset, curve in pairs),
@@ -248,10 +238,13 @@ def compare_directions(
 ) -> Evidence[Dataset]:
     """Odds and excess risks (l(u) = -u) at R W^mm and at R W', for other W' of the same norm."""
     ready, skipped = usable(small(datasets), lambda d: d.acyclic and d.margin.status == "solved")
-    rows = [_compare(dataset) for dataset in ready]
-    names = rows[0] if rows else ()
-    columns = {name: np.array([row[name] for row in rows]) for name in names}
+    columns = _stack([_compare(dataset) for dataset in ready])
     return Evidence(tuple(ready), None, columns, skipped)
+
+
+def _stack(rows: Sequence[Mapping[str, Any]]) -> dict[str, Grid]:
+    """What is known of each dataset, as columns."""
+    return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
 
 
 def _compare(dataset: Dataset) -> dict[str, list[float]]:
@@ -285,8 +278,7 @@ def iterate(experiment: Experiment[Any], datasets: Datasets, bench: Bench) -> Ev
     """The sides of the chain (30) to (33) at every step."""
     training: Training = experiment.training
     ready, skipped = usable(small(datasets))
-    rows = [_iterate(dataset, training) for dataset in ready]
-    columns = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
+    columns = _stack([_iterate(dataset, training) for dataset in ready])
     return Evidence(tuple(ready), np.arange(training.steps), columns, skipped)
 
 

@@ -1,10 +1,12 @@
 """Weights to evaluate statements at, and what the statements speak of there."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
 from jaxtyping import Bool, Float
+from scipy.special import softmax
 
 from ..setting import Dataset, Risk
 
@@ -22,9 +24,9 @@ def generator_for(dataset: Dataset, purpose: str) -> np.random.Generator:
     return np.random.default_rng(crc32(f"{dataset.name}/{purpose}".encode()))
 
 
-def random_weights(dataset: Dataset, purpose: str = "points") -> list[Matrix]:
+def random_weights(dataset: Dataset) -> list[Matrix]:
     """Gaussian matrices at several scales."""
-    draw = generator_for(dataset, purpose)
+    draw = generator_for(dataset, "points")
     width = dataset.E.shape[1]
     return [SCALES[i % len(SCALES)] * draw.standard_normal((width, width)) for i in range(POINTS)]
 
@@ -38,21 +40,19 @@ class At:
 
     @property
     def logits(self) -> Float[np.ndarray, "cells"]:
-        return _logits(self.dataset, self.dataset.E, self.weights)
+        tokens, queries = self.dataset.cell_embeddings
+        return np.einsum("cd,de,ce->c", tokens, self.weights, queries)
 
     @property
     def rounding(self) -> float:
         """The relative rounding error of attention, which is the absolute one of the logits."""
-        size = _logits(self.dataset, np.abs(self.dataset.E), np.abs(self.weights))
+        tokens, queries = self.dataset.cell_embeddings
+        size = np.einsum("cd,de,ce->c", np.abs(tokens), np.abs(self.weights), np.abs(queries))
         return 64 * EPS * (1 + float(size.max(initial=0.0)))
 
     @property
     def masses(self) -> Float[np.ndarray, "entries"]:
         return np.exp(self.dataset.risk.log_masses(self.logits))
-
-    @property
-    def log_risk(self) -> float:
-        return self.dataset.risk.log_value(self.logits)
 
     @property
     def risk(self) -> float:
@@ -77,17 +77,14 @@ class At:
         return np.linalg.svd(root[:, None] * (rows - mean[risk.sample]), compute_uv=False)
 
 
-def _logits(dataset: Dataset, E: np.ndarray, weights: Matrix) -> Float[np.ndarray, "cells"]:
-    cells = list(dataset.cells)
-    tokens, queries = [t for t, _ in cells], [q for _, q in cells]
-    return np.einsum("cd,de,ce->c", E[tokens], weights, E[queries])
+def random_points(dataset: Dataset) -> list[At]:
+    """The dataset at Gaussian matrices of several scales."""
+    return [At(dataset, W) for W in random_weights(dataset)]
 
 
 def pull_back(dataset: Dataset, cells: Float[np.ndarray, "cells"]) -> Matrix:
     """sum over cells of c e_token e_query^T."""
-    E, index = dataset.E, list(dataset.cells)
-    tokens, queries = [t for t, _ in index], [q for _, q in index]
-    return np.einsum("c,cd,ce->de", cells, E[tokens], E[queries])
+    return np.einsum("c,cd,ce->de", cells, *dataset.cell_embeddings)
 
 
 def project(basis: Basis, weights: Matrix) -> Matrix:
@@ -95,8 +92,8 @@ def project(basis: Basis, weights: Matrix) -> Matrix:
     return ((basis @ weights.ravel()) @ basis).reshape(weights.shape)
 
 
-def softmax_of(dataset: Dataset, tokens: list[int], query: int, weights: Matrix) -> np.ndarray:
+def softmax_of(
+    dataset: Dataset, tokens: Sequence[int], query: int, weights: Matrix
+) -> Float[np.ndarray, "positions"]:
     """Attention position by position, as Eq. (1) writes it."""
-    logits = dataset.E[tokens] @ weights @ dataset.E[query]
-    powers = np.exp(logits - logits.max())
-    return powers / powers.sum()
+    return softmax(dataset.E[list(tokens)] @ weights @ dataset.E[query])

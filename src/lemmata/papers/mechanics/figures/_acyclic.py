@@ -14,7 +14,7 @@ from lemmata.settings import Evidence
 
 from ..experiments import ACYCLIC_RUN, Looked, Random, train
 from ..setting import ACYCLIC, Dataset, Training
-from ._trials import draw_level, draw_trials, of, spread
+from ._trials import draw_direction, of, spread
 
 PAPER = 0.99
 """The paper reports a mean correlation above this."""
@@ -36,20 +36,11 @@ def draw(bench: Bench) -> Drawing:
     with style():
         picture = Figure(figsize=(COLUMN_WIDTH, 3.7))
         above, below = picture.subplots(2, 1)
-        _draw_correlation(above, run)
+        draw_direction(above, run, PAPER, "above 0.99")
+        above.set_xlabel("step $t$")
         _draw_rate(below, run, long)
     numbers = _numbers(run, long)
     return Drawing(picture, _caption(run, numbers), numbers)
-
-
-def _draw_correlation(axes: Axes, run: Evidence[Dataset]) -> None:
-    rows = 1 - run.one_minus_correlation
-    draw_trials(axes, run.records, rows, int(rows[:, -1].argmin()))
-    draw_level(axes, PAPER, "paper: mean above 0.99", "red")
-    axes.set_title("(a) direction")
-    axes.set_xlabel("step $t$")
-    axes.set_ylabel(r"correlation of $W(t)$ and $W^{\mathrm{mm}}$")
-    axes.legend(loc="lower right")
 
 
 def _draw_rate(axes: Axes, run: Evidence[Dataset], long: Evidence[Dataset]) -> None:

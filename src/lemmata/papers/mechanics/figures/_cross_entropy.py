@@ -26,9 +26,7 @@ def draw(bench: Bench) -> Drawing:
     """Directions and distances, global and local."""
     found = bench.evidence(CROSS_ENTROPY_RUN)
     with style():
-        picture, above, below = local.panels()
-        local.draw_correlations(above, found)
-        local.draw_distances(below, found)
+        picture, above, below = local.draw_panels(found)
         local.legends(above, below)
     numbers = local.numbers_of(found, PAPER) | {
         "first step with a mean global distance above 9.59": _passes(found)

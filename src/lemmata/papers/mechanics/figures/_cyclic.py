@@ -14,7 +14,7 @@ from lemmata.settings import Evidence
 
 from ..experiments import CYCLIC_RUN
 from ..setting import Dataset
-from ._trials import draw_level, draw_trials, of, spread
+from ._trials import draw_direction, draw_level, draw_trials, median, of, spread
 
 PAPER_CORRELATION = 0.987
 """The paper's mean at the end."""
@@ -35,19 +35,10 @@ def draw(bench: Bench) -> Drawing:
         picture.set_layout_engine("none")
         margins = {"left": 0.165, "right": 0.985, "bottom": 0.1, "top": 0.955, "hspace": 0.16}
         above, below = picture.subplots(2, 1, sharex=True, gridspec_kw=margins)
-        _draw_correlation(above, run)
+        draw_direction(above, run, PAPER_CORRELATION, "0.987")
         _draw_distance(below, run)
     numbers = _numbers(run)
     return Drawing(picture, _caption(run, numbers), numbers)
-
-
-def _draw_correlation(axes: Axes, run: Evidence[Dataset]) -> None:
-    rows = 1 - run.one_minus_correlation
-    draw_trials(axes, run.records, rows, int(rows[:, -1].argmin()))
-    draw_level(axes, PAPER_CORRELATION, "paper: mean 0.987", "red")
-    axes.set_title("(a) direction")
-    axes.set_ylabel(r"correlation of $W(t)$ and $W^{\mathrm{mm}}$")
-    axes.legend(loc="lower right")
 
 
 def _draw_distance(axes: Axes, run: Evidence[Dataset]) -> None:
@@ -80,7 +71,9 @@ def _numbers(run: Evidence[Dataset]) -> dict[str, Any]:
             {"quantity": "distance to W^cyc", "paper": "below 0.01"} | spread(distance),
             {"quantity": "the same, midway to the next step", "paper": "-"} | spread(midway),
         ],
-        "midway distance at half the steps, median": float(np.median(_halfway(run))),
+        "midway distance at half the steps, median": float(
+            np.median(run.midpoint_distance[:, _half(run)])
+        ),
         "growth of ||W|| outside the ties over length of the steps, last half": spread(
             progress(run)
         ),
@@ -88,7 +81,7 @@ def _numbers(run: Evidence[Dataset]) -> dict[str, Any]:
         "trials within 20 % of eta / 2": int((np.abs(distance / half - 1) <= 0.2).sum()),
         "trials below 0.01": int((distance < PAPER_DISTANCE).sum()),
         "trials with W^cyc = 0": int((sizes < BALANCED).sum()),
-        "median distance where W^cyc is not 0": _median(distance[sizes >= BALANCED]),
+        "median distance where W^cyc is not 0": median(distance[sizes >= BALANCED]),
         "worst trial, correlation": run.names[int(correlation.argmin())],
         "worst trial, distance": run.names[int(distance.argmax())],
     }
@@ -105,14 +98,6 @@ def progress(run: Evidence[Dataset]) -> Float[np.ndarray, "trials"]:
 def _half(run: Evidence[Dataset]) -> int:
     """The record at half the steps."""
     return int(np.searchsorted(run.records, run.records[-1] / 2))
-
-
-def _halfway(run: Evidence[Dataset]) -> Float[np.ndarray, "trials"]:
-    return run.midpoint_distance[:, _half(run)]
-
-
-def _median(values: np.ndarray) -> float | None:
-    return float(np.median(values)) if len(values) else None
 
 
 def _caption(run: Evidence[Dataset], numbers: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_tokens, number, style
+from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_arrow, draw_tokens, number, style
 from lemmata.papers._paper import Drawing
 from lemmata.tokens import (
     PriorityGraph,
@@ -78,25 +78,18 @@ def _draw_samples(axes: Axes, dataset: Dataset, data: TokenData) -> None:
     heights = {s.source: -i - 0.5 * (s.query > 0) for i, s in enumerate(dataset.data.samples)}
     for sample in data.samples:
         height = heights[sample.source]
-        start = widest - len(sample.tokens)
-        names = [_name(token) for token in sample.tokens]
         draw_tokens(
             axes,
-            start,
+            widest - len(sample.tokens),
             height,
-            names,
+            [_name(token) for token in sample.tokens],
             fills=[0.6 * (token == sample.query) for token in sample.tokens],
             marked=[token == sample.label for token in sample.tokens],
         )
-        axes.annotate(
-            "",
-            xy=(widest + 0.8, height),
-            xytext=(widest + 0.12, height),
-            arrowprops={"arrowstyle": "->", "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0},
-        )
+        draw_arrow(axes, widest + 0.12, widest + 0.8, height)
         draw_tokens(axes, widest + 0.9, height, [_name(sample.label)], marked=[True])
-        number = sample.source.removeprefix("sample ")
-        axes.text(-0.1, height, number, ha="right", va="center", color=PALETTE["grey"])
+        place = str(_position(sample))
+        axes.text(-0.1, height, place, ha="right", va="center", color=PALETTE["grey"])
     axes.set_xlim(-0.7, widest + 2, auto=None)
     axes.set_ylim(min(heights.values()) - 0.55, 0.55, auto=None)
     axes.set_aspect("equal", adjustable="datalim")

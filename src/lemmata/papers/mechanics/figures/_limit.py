@@ -13,7 +13,7 @@ from lemmata.settings import Evidence
 
 from ..experiments import CYCLIC_RUN, Looked, train
 from ..setting import Dataset, Training
-from ._trials import Grid, draw_level, of, spread
+from ._trials import draw_level, of, spread
 
 CLOSE = 1e-6
 """1 - correlation below this counts as having arrived."""
@@ -53,18 +53,14 @@ def _draw_panel(axes: Axes, block: Evidence[Dataset], ngd: Evidence[Dataset], na
     draw_band(
         axes, ngd.records[1:], ngd.columns[name][:, 1:], PALETTE["orange"], label="Figure 4, mean"
     )
-    rows = _positive(block.columns[name][:, 1:])
+    # Zero has no place on a logarithmic axis.
+    rows = np.maximum(block.columns[name][:, 1:], ROUNDING)
     draw_band(axes, block.records[1:], rows, PALETTE["blue"], label="two parts, mean")
     worst = int(rows[:, -1].argmax())
     line = {"color": PALETTE["black"], "linewidth": 0.7, "label": "two parts, worst trial"}
     axes.plot(block.records[1:], rows[worst], **line)
     axes.set_xscale("log")
     axes.set_yscale("log")
-
-
-def _positive(rows: Grid) -> Grid:
-    """Zero has no place on a logarithmic axis."""
-    return np.maximum(rows, ROUNDING)
 
 
 def _numbers(block: Evidence[Dataset], ngd: Evidence[Dataset]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band
 from lemmata.settings import Evidence
 
 from ..experiments import Followed
-from ._trials import draw_level, spread
+from ._trials import draw_level, median, spread
 
 STARVED = 1e-15
 """A gradient below this is smaller than a few of the authors' epsilon: steps shrink to nothing."""
@@ -48,14 +48,16 @@ def distances(local: Evidence[Followed], limit: str) -> Float[np.ndarray, "trial
     return local.columns[f"{LIMITS[limit]}cyclic_distance"][:, -1]
 
 
-def panels() -> tuple[Figure, Axes, Axes]:
+def draw_panels(local: Evidence[Followed]) -> tuple[Figure, Axes, Axes]:
     """Directions above, distances below."""
     picture = Figure(figsize=(COLUMN_WIDTH, 4.0))
     above, below = picture.subplots(2, 1, sharex=True)
+    _draw_correlations(above, local)
+    _draw_distances(below, local)
     return picture, above, below
 
 
-def draw_correlations(axes: Axes, local: Evidence[Followed]) -> None:
+def _draw_correlations(axes: Axes, local: Evidence[Followed]) -> None:
     """Means with bands as in the paper, and medians."""
     for gaps, name, colour in (
         (local.one_minus_correlation, "global", PALETTE["blue"]),
@@ -63,39 +65,21 @@ def draw_correlations(axes: Axes, local: Evidence[Followed]) -> None:
     ):
         rows = 1 - gaps
         draw_band(axes, local.records, rows, colour, label=name)
-        axes.plot(
-            local.records,
-            np.median(rows, axis=0),
-            ":",
-            color=colour,
-            linewidth=1.0,
-            label=f"{name}, median",
-        )
+        look = {"color": colour, "linewidth": 1.0, "label": f"{name}, median"}
+        axes.plot(local.records, np.median(rows, axis=0), ":", **look)
     axes.set_title("(a) direction")
     axes.set_ylabel(r"correlation with $W^{\mathrm{mm}}$")
 
 
-def draw_distances(axes: Axes, local: Evidence[Followed]) -> None:
+def _draw_distances(axes: Axes, local: Evidence[Followed]) -> None:
     """Linear near zero, which is a value here, and logarithmic beyond."""
     steps, rows = local.records, local.authors_cyclic_distance
     draw_band(axes, steps, local.cyclic_distance, PALETTE["blue"], label="global")
     axes.plot(steps, rows.mean(axis=0), color=PALETTE["orange"], label="local")
-    axes.plot(
-        steps,
-        np.median(rows, axis=0),
-        ":",
-        color=PALETTE["orange"],
-        linewidth=1.2,
-        label="local, median",
-    )
-    ours = local.selected_cyclic_distance
-    axes.plot(
-        steps,
-        ours.mean(axis=0),
-        "--",
-        color=PALETTE["green"],
-        label="local, our definition",
-    )
+    look = {"color": PALETTE["orange"], "linewidth": 1.2, "label": "local, median"}
+    axes.plot(steps, np.median(rows, axis=0), ":", **look)
+    ours = local.selected_cyclic_distance.mean(axis=0)
+    axes.plot(steps, ours, "--", color=PALETTE["green"], label="local, our definition")
     draw_level(axes, float(local.rate[0, 0]) / 2, r"$\eta/2$", "grey", ":")
     axes.set_yscale("symlog", linthresh=0.01, linscale=0.5)
     axes.set_ylim(bottom=-0.002)
@@ -134,7 +118,7 @@ def numbers_of(local: Evidence[Followed], paper: dict[str, dict[str, str]]) -> d
                 "paper": paper["distance"].get(name, "-"),
                 **spread(far),
                 "exactly 0": int((far == 0).sum()),
-                "median where not 0": _median(far[far > 0]),
+                "median where not 0": median(far[far > 0]),
                 "above 1": trials - len(near),
                 "mean of the others": _mean(near),
             }
@@ -153,7 +137,7 @@ def numbers_of(local: Evidence[Followed], paper: dict[str, dict[str, str]]) -> d
         },
         "trials with |gradient| below 1e-15": int(hungry.sum()),
         "of which select one token a sample": int((hungry & ~several).sum()),
-        "||W|| / (eta t) of these, median": _median(_way(local)[hungry]),
+        "||W|| / (eta t) of these, median": median(_way(local)[hungry]),
     }
 
 
@@ -176,10 +160,6 @@ def _selection(local: Evidence[Followed]) -> dict[str, int]:
 def _way(local: Evidence[Followed]) -> Float[np.ndarray, "trials"]:
     """The norm at the end as a share of what full steps in one direction would give."""
     return local.norm[:, -1] / (local.rate[:, 0] * local.records[-1])
-
-
-def _median(values: np.ndarray) -> float | None:
-    return float(np.median(values)) if len(values) else None
 
 
 def _mean(values: np.ndarray) -> float | None:

@@ -21,9 +21,7 @@ def draw(bench: Bench) -> Drawing:
     """The loss of the authors' program, with that of their text for comparison."""
     found, literal = bench.evidence(SQUARED_RUN), bench.evidence(LITERAL_SQUARED_RUN)
     with style():
-        picture, above, below = local.panels()
-        local.draw_correlations(above, found)
-        local.draw_distances(below, found)
+        picture, above, below = local.draw_panels(found)
         above.plot(
             literal.records,
             1 - literal.authors_one_minus_correlation.mean(axis=0),

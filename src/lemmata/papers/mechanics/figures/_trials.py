@@ -7,6 +7,9 @@ from jaxtyping import Bool, Float, Int
 from matplotlib.axes import Axes
 
 from lemmata.drawing import PALETTE, draw_band
+from lemmata.settings import Evidence
+
+from ..setting import Dataset
 
 Ends = Float[np.ndarray, "trials"]
 Grid = Float[np.ndarray, "trials records"]
@@ -35,6 +38,16 @@ def draw_trials(axes: Axes, steps: Steps, rows: Grid, worst: int) -> None:
     )
 
 
+def draw_direction(axes: Axes, run: Evidence[Dataset], mean: float, says: str) -> None:
+    """The correlation with W^mm, and the paper's mean."""
+    rows = 1 - run.one_minus_correlation
+    draw_trials(axes, run.records, rows, int(rows[:, -1].argmin()))
+    draw_level(axes, mean, f"paper: mean {says}", "red")
+    axes.set_title("(a) direction")
+    axes.set_ylabel(r"correlation of $W(t)$ and $W^{\mathrm{mm}}$")
+    axes.legend(loc="lower right")
+
+
 def draw_level(axes: Axes, height: float, label: str, colour: str, linestyle: str = "--") -> None:
     """A level to compare with."""
     axes.axhline(height, color=PALETTE[colour], linestyle=linestyle, linewidth=0.9, label=label)
@@ -46,3 +59,8 @@ def of(count: "int | np.integer[Any] | Bool[np.ndarray, 'trials']", trials: int)
     if count == trials:
         return f"all {trials}"
     return f"{count or 'none'} of {trials}"
+
+
+def median(values: np.ndarray) -> float | None:
+    """The median, if there are any."""
+    return float(np.median(values)) if len(values) else None

@@ -4,7 +4,6 @@ from ._analysis import MechanicsAnalysis as MechanicsAnalysis
 from ._ball import BallPath as BallPath
 from ._ball import ball_paths as ball_paths
 from ._batch import Limit as Limit
-from ._correction import Correction as Correction
 from ._dataset import Dataset as Dataset
 from ._generators import ACYCLIC as ACYCLIC
 from ._generators import CYCLIC as CYCLIC
@@ -18,8 +17,10 @@ from ._hypotheses import HYPOTHESES as HYPOTHESES
 from ._hypotheses import INDEPENDENT as INDEPENDENT
 from ._hypotheses import NONZERO as NONZERO
 from ._hypotheses import REALIZABLE as REALIZABLE
+from ._minimise import Correction as Correction
 from ._paths import Curve as Curve
 from ._paths import flow as flow
+from ._paths import follow as follow
 from ._paths import path as path
 from ._pseudo import Pseudo as Pseudo
 from ._pseudo import pseudo_limits as pseudo_limits

@@ -19,6 +19,7 @@ from lemmata.attention import (
     LogLoss,
     ScoreLoss,
     Shape,
+    number_cells,
     pack,
 )
 from lemmata.margin import Pair, pair_rows, span_basis
@@ -151,24 +152,16 @@ class Batch:
 
     def _stay_in_cells(self) -> None:
         """Orthonormal embeddings from zero: the weights are the logits of the cells."""
-        raw = self.raw
-        B, C = raw.cell_token.shape
+        B, C = self.raw.cell_token.shape
         target, correction = np.zeros((2, B, C))
         group, members = np.tile(np.arange(C), (B, 1)), np.ones((B, C))
         for b, dataset in enumerate(self.datasets):
             entries, finite = dataset.margin.entries, dataset.correction.entries
-            count = int(raw.cell_exists[b].sum())
-            cells = list(
-                zip(
-                    raw.cell_token[b, :count].tolist(),
-                    raw.cell_query[b, :count].tolist(),
-                    strict=True,
-                )
-            )
-            target[b, :count] = [float(entries.get(cell, 0)) for cell in cells]
-            correction[b, :count] = [finite.get(cell, 0.0) for cell in cells]
+            cells = number_cells(self.data[b])
+            target[b, : len(cells)] = [float(entries.get(cell, 0)) for cell in cells]
+            correction[b, : len(cells)] = [finite.get(cell, 0.0) for cell in cells]
             first: dict[tuple[int, int], int] = {}
-            for c, (token, query) in enumerate(cells):
+            for (token, query), c in cells.items():
                 graph = dataset.graphs.get(query)
                 if graph is not None and token in graph.component_of:
                     group[b, c] = first.setdefault((query, graph.component_of[token]), c)

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError
+from lemmata.attention import number_cells
 from lemmata.drawing import NamedGraphs
 from lemmata.margin import (
     GeneralizedMargin,
@@ -24,6 +25,7 @@ from lemmata.margin import (
     remove,
     span_basis,
 )
+from lemmata.settings import encode
 from lemmata.tokens import (
     Instance,
     Problem,
@@ -35,17 +37,19 @@ from lemmata.tokens import (
     priority_graphs,
 )
 
-from ._correction import Correction, by_cell, in_span
-from ._minimise import minimise, minimise_logits
+from ._minimise import Correction, by_cell, in_span, minimise, minimise_logits
 from ._problems import cycles, embedding_problems, labels_out_of_reach, limit_problems, shortened
 from ._risk import Risk
-from ._sentences import Sentence, Sentences, document_of, encode, samples_of
+from ._sentences import Sentence, Sentences, document_of, samples_of
 
 ORTHONORMAL = 1e-9
 """Embeddings whose Gram matrix is this close to the identity count as orthonormal."""
 
 SMALLEST = 1e-60
 """Embeddings of this size and its inverse still have products within floating point."""
+
+MOST_KNOWN = 20
+"""Tokens that are listed where one is unknown."""
 
 Basis = Float[np.ndarray, "rank variables"]
 
@@ -123,7 +127,7 @@ class Dataset:
 
     def encode(self, words: Sentence) -> list[int]:
         """Tokens by name, for a prediction."""
-        return encode(self.data, words)
+        return encode(self.data, words, MOST_KNOWN)
 
     @cached_property
     def realizable(self) -> TokenData:
@@ -213,11 +217,13 @@ class Dataset:
     @cached_property
     def cells(self) -> dict[tuple[int, int], int]:
         """A number for each (token, query) that attention ever looks at."""
-        index: dict[tuple[int, int], int] = {}
-        for sample in self.realizable.samples:
-            for token in sorted(set(sample.tokens)):
-                index.setdefault((token, sample.query), len(index))
-        return index
+        return number_cells(self.realizable)
+
+    @cached_property
+    def cell_embeddings(self) -> tuple[Float[np.ndarray, "cells dimension"], ...]:
+        """The embeddings of the token and of the query of each cell."""
+        tokens, queries = zip(*self.cells, strict=True) if self.cells else ((), ())
+        return self.E[list(tokens)], self.E[list(queries)]
 
     @property
     def feasible(self) -> bool:
@@ -282,8 +288,7 @@ class Dataset:
 
     def design(self, basis: Basis) -> Float[np.ndarray, "cells rank"]:
         """The logit that each basis matrix gives to each cell."""
-        tokens = self.E[[token for token, _ in self.cells]]
-        queries = self.E[[query for _, query in self.cells]]
+        tokens, queries = self.cell_embeddings
         matrices = basis.reshape(-1, self.E.shape[1], self.E.shape[1])
         return np.einsum("cd,rde,ce->cr", tokens, matrices, queries)
 

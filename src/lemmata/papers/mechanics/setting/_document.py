@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lemmata.margin import MaxMargin, Pair, Status
-from lemmata.settings import certificate_of
-from lemmata.tokens import Problem
+from lemmata.settings import certificate_of, problems_document
 
 from ._dataset import Dataset
 from ._reading import Query, Reading
@@ -24,11 +23,7 @@ def document(reading: Reading) -> dict[str, Any]:
     return {
         "vocabulary": list(data.vocabulary),
         **reading.facts,
-        "problems": problems_document(dataset.problems),
-        "assumptions": {
-            name: {"holds": not broken, "problems": list(dict.fromkeys(p.code for p in broken))}
-            for name, broken in reading.broken.items()
-        },
+        **problems_document(dataset.problems, reading.broken),
         "queries": {
             data.name(number): _query(dataset, query) for number, query in reading.queries.items()
         },
@@ -37,11 +32,6 @@ def document(reading: Reading) -> dict[str, Any]:
         "cyclic_correction": _correction(dataset),
         "predictions": _predictions(reading),
     }
-
-
-def problems_document(problems: Sequence[Problem]) -> list[dict[str, str]]:
-    """Problems as JSON has them."""
-    return [{"code": p.code, "where": p.where, "message": p.message} for p in problems]
 
 
 def _query(dataset: Dataset, query: Query) -> dict[str, Any]:

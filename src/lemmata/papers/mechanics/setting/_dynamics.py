@@ -4,8 +4,13 @@ What these measure is where the weights go: their direction against a target, an
 the space of ties against the finite limit that it should have.
 """
 
+import abc
+from typing import TypeVar
+
 import equinox as eqx
+import jax
 import jax.numpy as jnp
+import optax
 from jaxtyping import Array, Bool, Float, Int
 
 from lemmata.attention import AbstractLoss, CellCoordinates, Inputs, LogLoss, LogScaled, cosine_gap
@@ -17,6 +22,8 @@ from lemmata.training import (
     common_measurements,
     descend,
 )
+
+StateT = TypeVar("StateT")
 
 
 class TiedSpace(eqx.Module):
@@ -42,45 +49,6 @@ class TiedSpace(eqx.Module):
         return weights - (sums / self.members)[self.group]
 
 
-class SelectionTraining(AbstractDynamics[TrainingState]):
-    """The key-query weights under any loss, by gradient descent.
-
-    Attributes:
-        target: the direction to compare with.
-        correction: the finite limit in the space of ties.
-        epsilon: added to the norm of the gradient; 0 for the algorithm itself.
-    """
-
-    start: Float[Array, "..."]
-    inputs: Inputs
-    loss: AbstractLoss
-    target: Float[Array, "..."]
-    correction: Float[Array, "..."]
-    ties: TiedSpace
-    rate: Float[Array, "*batch"]
-    coordinates: CellCoordinates = CellCoordinates()
-    rule: Rule = eqx.field(static=True, default="ngd")
-    epsilon: float = eqx.field(static=True, default=0.0)
-
-    def init(self) -> TrainingState:
-        return self._at(self.start)
-
-    def step(self, state: TrainingState) -> TrainingState:
-        return self._at(self._next(state))
-
-    def measure(self, state: TrainingState) -> Measurements:
-        return common_measurements(state, self.target) | measure_ties(
-            self.ties, self.correction, state.weights, self._next(state)
-        )
-
-    def _next(self, state: TrainingState) -> Float[Array, "..."]:
-        return descend(self.rule, self.rate, state.weights, state.gradient, self.epsilon)
-
-    def _at(self, weights: Float[Array, "..."]) -> TrainingState:
-        found = self.loss(self.inputs, self.coordinates.logits(weights))
-        return TrainingState(weights, found.log_loss, self.coordinates.pull_back(found.gradient))
-
-
 def measure_ties(
     ties: TiedSpace,
     correction: Float[Array, "..."],
@@ -101,7 +69,69 @@ def measure_ties(
     }
 
 
-class BlockTraining(AbstractDynamics[TrainingState]):
+class TiedDynamics(AbstractDynamics[StateT]):
+    """What all algorithms share: a loss of the attention logits, and what to compare with.
+
+    Attributes:
+        target: the direction to compare with.
+        correction: the finite limit in the space of ties.
+        rate: the step size.
+    """
+
+    inputs: Inputs
+    loss: AbstractLoss
+    target: Float[Array, "..."]
+    correction: Float[Array, "..."]
+    ties: TiedSpace
+    rate: Float[Array, "*batch"]
+    coordinates: CellCoordinates
+
+    def evaluate(self, weights: Float[Array, "..."]) -> TrainingState:
+        """Loss and gradient at the weights."""
+        found = self.loss(self.inputs, self.coordinates.logits(weights))
+        return TrainingState(weights, found.log_loss, self.coordinates.pull_back(found.gradient))
+
+    def compare(self, state: TrainingState, following: Float[Array, "..."]) -> Measurements:
+        """The weights and those of the next step against both limits."""
+        return common_measurements(state, self.target) | measure_ties(
+            self.ties, self.correction, state.weights, following
+        )
+
+
+class AbstractDescent(TiedDynamics[TrainingState]):
+    """Algorithms that remember nothing but the weights."""
+
+    start: Float[Array, "..."]
+
+    def init(self) -> TrainingState:
+        return self.evaluate(self.start)
+
+    def step(self, state: TrainingState) -> TrainingState:
+        return self.evaluate(self.following(state))
+
+    def measure(self, state: TrainingState) -> Measurements:
+        return self.compare(state, self.following(state))
+
+    @abc.abstractmethod
+    def following(self, state: TrainingState) -> Float[Array, "..."]:
+        """The weights after the next step."""
+
+
+class SelectionTraining(AbstractDescent):
+    """The key-query weights under any loss, by gradient descent.
+
+    Attributes:
+        epsilon: added to the norm of the gradient; 0 for the algorithm itself.
+    """
+
+    rule: Rule = eqx.field(static=True, default="ngd")
+    epsilon: float = eqx.field(static=True, default=0.0)
+
+    def following(self, state: TrainingState) -> Float[Array, "..."]:
+        return descend(self.rule, self.rate, state.weights, state.gradient, self.epsilon)
+
+
+class BlockTraining(AbstractDescent):
     """Plain descent inside the space of ties, normalized descent outside.
 
     Either part goes at its own pace, so the pair reaches the limit that gradient descent would
@@ -109,29 +139,11 @@ class BlockTraining(AbstractDynamics[TrainingState]):
     the label, which is the same gradient but does not drown in the other.
     """
 
-    start: Float[Array, "..."]
-    inputs: Inputs
-    loss: LogLoss
     untied: Bool[Array, "*batch inputs slots"]
-    target: Float[Array, "..."]
-    correction: Float[Array, "..."]
-    ties: TiedSpace
-    rate: Float[Array, "*batch"]
     tied_rate: Float[Array, "*batch"]
-    coordinates: CellCoordinates = CellCoordinates()
 
-    def init(self) -> TrainingState:
-        return self._at(self.start)
-
-    def step(self, state: TrainingState) -> TrainingState:
-        return self._at(self._next(state))
-
-    def measure(self, state: TrainingState) -> Measurements:
-        return common_measurements(state, self.target) | measure_ties(
-            self.ties, self.correction, state.weights, self._next(state)
-        )
-
-    def _next(self, state: TrainingState) -> Float[Array, "..."]:
+    def following(self, state: TrainingState) -> Float[Array, "..."]:
+        assert isinstance(self.loss, LogLoss)
         logits = self.coordinates.logits(state.weights)
         free = self.loss.gradient(self.inputs, logits, self.untied)
         free = self.coordinates.pull_back(free)
@@ -139,9 +151,48 @@ class BlockTraining(AbstractDynamics[TrainingState]):
         tied = self.ties.project(jnp.exp(state.gradient.log_norm) * state.gradient.unit)
         return state.weights - self.rate * free.unit - self.tied_rate * tied
 
-    def _at(self, weights: Float[Array, "..."]) -> TrainingState:
-        found = self.loss(self.inputs, self.coordinates.logits(weights))
-        return TrainingState(weights, found.log_loss, self.coordinates.pull_back(found.gradient))
+
+class OptimizerState(eqx.Module):
+    """Weights with loss and gradient there, and what the optimizer remembers."""
+
+    here: TrainingState
+    memory: optax.OptState
+
+    @property
+    def weights(self) -> Float[Array, "..."]:
+        """W, also of a batch of states."""
+        return jnp.asarray(self.here.weights)
+
+
+class OptaxTraining(TiedDynamics[OptimizerState]):
+    """The key-query weights under any loss, by an optimizer of optax, in double precision.
+
+    The optimizer sees the gradient itself, which rounds to 0 where the exact rules of this room
+    still see its direction. It has its own step size; ``rate`` is only kept beside the run.
+    """
+
+    start: Float[Array, "..."]
+    optimizer: optax.GradientTransformation = eqx.field(static=True)
+
+    def init(self) -> OptimizerState:
+        # Optimizers mix their own constants into the weights' type.
+        with jax.numpy_dtype_promotion("standard"):
+            return OptimizerState(self.evaluate(self.start), self.optimizer.init(self.start))
+
+    def step(self, state: OptimizerState) -> OptimizerState:
+        following, memory = self._next(state)
+        return OptimizerState(self.evaluate(following), memory)
+
+    def measure(self, state: OptimizerState) -> Measurements:
+        return self.compare(state.here, self._next(state)[0])
+
+    def _next(self, state: OptimizerState) -> tuple[Float[Array, "..."], optax.OptState]:
+        here = state.here
+        gradient = jnp.exp(here.gradient.log_norm) * here.gradient.unit
+        with jax.numpy_dtype_promotion("standard"):
+            change, memory = self.optimizer.update(gradient, state.memory, here.weights)
+            following = optax.apply_updates(here.weights, change)
+        return jnp.asarray(following), memory
 
 
 class FactoredState(eqx.Module):
@@ -160,18 +211,11 @@ class FactoredState(eqx.Module):
         return jnp.asarray(self.keys) @ jnp.asarray(self.queries).mT
 
 
-class FactoredTraining(AbstractDynamics[FactoredState]):
+class FactoredTraining(TiedDynamics[FactoredState]):
     """Normalized descent on the factors K and Q of W = K Q^T, as transformers are trained."""
 
     start_keys: Float[Array, "*batch dimension rank"]
     start_queries: Float[Array, "*batch dimension rank"]
-    inputs: Inputs
-    loss: AbstractLoss
-    target: Float[Array, "*batch dimension dimension"]
-    correction: Float[Array, "*batch dimension dimension"]
-    ties: TiedSpace
-    rate: Float[Array, "*batch"]
-    coordinates: CellCoordinates
 
     def init(self) -> FactoredState:
         return self._at(self.start_keys, self.start_queries)
@@ -196,11 +240,11 @@ class FactoredTraining(AbstractDynamics[FactoredState]):
     def _at(
         self, keys: Float[Array, "dimension rank"], queries: Float[Array, "dimension rank"]
     ) -> FactoredState:
-        found = self.loss(self.inputs, self.coordinates.logits(keys @ queries.T))
-        slope = self.coordinates.pull_back(found.gradient)
+        here = self.evaluate(keys @ queries.T)
+        slope = here.gradient
         both = LogScaled.from_parts(
             jnp.stack([slope.unit @ queries, slope.unit.T @ keys]), slope.log_norm
         )
         return FactoredState(
-            keys, queries, found.log_loss, both.unit[0], both.unit[1], both.log_norm
+            keys, queries, here.log_loss, both.unit[0], both.unit[1], both.log_norm
         )

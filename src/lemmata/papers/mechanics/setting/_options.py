@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lemmata._errors import InputError
-from lemmata.settings import Option, number_or, step_numbers
+from lemmata.settings import RECORD, Option, number_or
 from lemmata.tokens import read_embeddings
 
 from ._heads import HEADS, LOSSES, Head
@@ -43,13 +43,7 @@ OPTIONS = (
         int,
         "a whole number",
     ),
-    Option(
-        "record",
-        "--record",
-        "the steps to record; usually about sixty log-spaced ones",
-        step_numbers,
-        "step numbers like 1,100,900",
-    ),
+    RECORD,
     Option(
         "loss",
         "--loss",
@@ -108,9 +102,7 @@ class Request:
     def rule(self) -> str:
         """What exactly is run, in one sentence."""
         training = self.training
-        loss = training.loss if isinstance(training.loss, str) else training.loss.name
-        head = training.head if isinstance(training.head, str) else "given"
-        what = f"the {loss} loss with the {head} head"
+        what = training.objective
         if self.algorithm == "flow":
             return f"gradient flow on {what}, to time {training.steps}"
         if self.algorithm == "path":

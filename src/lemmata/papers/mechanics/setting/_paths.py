@@ -1,11 +1,13 @@
 """Continuous limits of training: the regularization path and gradient flow, for small data."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Num
 
 from lemmata._errors import InputError
+from lemmata.settings import Grid, as_rows
 
 from ._dataset import Dataset
 from ._regularization import PathPoint, gradient_flow, regularization_path
@@ -33,6 +35,21 @@ class Curve:
     norm: Series
     one_minus_correlation: Series
     cyclic_distance: Series
+
+
+def follow(
+    curve_of: Callable[[Dataset, Num[np.ndarray, "records"]], Curve],
+    datasets: Sequence[Dataset],
+    records: Num[np.ndarray, "records"],
+    done: Callable[[int], None],
+) -> tuple[list[Curve], dict[str, Grid]]:
+    """The curve of each dataset, and what was measured of all as columns."""
+    curves = []
+    for dataset in datasets:
+        curves.append(curve_of(dataset, records))
+        done(1)
+    names = ("log_loss", "norm", "one_minus_correlation", "cyclic_distance")
+    return curves, {name: as_rows([getattr(curve, name) for curve in curves]) for name in names}
 
 
 def path(dataset: Dataset, depths: Num[np.ndarray, "records"]) -> Curve:
@@ -88,11 +105,10 @@ def _compare(
     with np.errstate(invalid="ignore", divide="ignore"):
         turn = weights / norm[:, None] - target / size
     finite = dataset.dense(dataset.finite_part).ravel()
-    tokens = [token for token, _ in dataset.cells]
-    queries = [query for _, query in dataset.cells]
+    tokens, queries = dataset.cell_embeddings
     width = dataset.E.shape[1]
     matrices = weights.reshape(-1, width, width)
-    logits = np.einsum("cd,rde,ce->rc", dataset.E[tokens], matrices, dataset.E[queries])
+    logits = np.einsum("cd,rde,ce->rc", tokens, matrices, queries)
     log_loss = np.array([dataset.risk.log_value(row) for row in logits])
     return Curve(
         matrices,

@@ -55,20 +55,25 @@ class Query:
 
 @dataclass(frozen=True)
 class Reading:
-    """A dataset as the paper reads it; the limits themselves are the dataset's."""
+    """A dataset as the paper reads it.
+
+    Attributes:
+        dataset: with the limits ``W_mm`` and ``W_cyc``, and ``margin`` and ``correction`` that
+            certify them.
+    """
 
     dataset: Dataset
 
     @cached_property
     def graphs(self) -> dict[str, NamedGraph]:
-        """The graphs by the name of their last token, with shares: to be shown and saved."""
+        """The graphs by the name of their last token: ``graphs["c"].save("c.pdf")``."""
         graphs = self.dataset.graphs
         names = {self.dataset.data.name(query): query for query in graphs}
         return {name: graphs.named(name, self.queries[q].shares) for name, q in names.items()}
 
     @cached_property
     def queries(self) -> dict[int, Query]:
-        """Every last token."""
+        """What is known about each last token, ties with their shares included."""
         graphs = self.dataset.graphs
         reached: dict[int, Counter[int]] = {}
         missed: dict[int, Counter[int]] = {}

@@ -2,8 +2,8 @@
 
 -log of the mass on the label is convex in the logits, so Newton's method finds whatever finite
 minimiser there is (``_minimise``), and follows the regularization path where there is none
-(``_path``). The arrays are sparse (one entry per sample and distinct token), and the work is done
-by NumPy: these problems are small or solved once.
+(``_regularization``). The arrays are sparse (one entry per sample and distinct token), and the
+work is done by NumPy: these problems are small or solved once.
 """
 
 from collections import Counter

@@ -31,7 +31,7 @@ def samples_of(sentences: Sentences) -> TokenData:
     )
     rows = []
     for number, (sentence, count) in enumerate(counted, start=1):
-        tokens = tokens_of(sentence)
+        tokens = list(sentence.split() if isinstance(sentence, str) else sentence)
         if len(tokens) < 2:
             raise InputError(
                 f"sentence {number} ({sentence!r}) needs two tokens: the last one is the label of "
@@ -44,25 +44,6 @@ def samples_of(sentences: Sentences) -> TokenData:
             )
         rows.append((tokens[:-1], tokens[-1], count, f"sentence {number}"))
     return TokenData.from_samples(rows)
-
-
-def tokens_of(sentence: Sentence) -> list[Token]:
-    """A sentence as a list of tokens."""
-    return list(sentence.split() if isinstance(sentence, str) else sentence)
-
-
-def encode(data: TokenData, words: Sentence) -> list[int]:
-    """Tokens by name, for a prediction."""
-    index = {data.name(i): i for i in range(data.size)}
-    names = [str(word) for word in tokens_of(words)]
-    unknown = [name for name in names if name not in index]
-    if unknown or not names:
-        known = " ".join(list(index)[:20])
-        raise InputError(
-            f"cannot predict {' '.join(names)!r}: unknown token "
-            f"{', '.join(map(repr, unknown)) or '(none given)'}; known: {known}"
-        )
-    return [index[name] for name in names]
 
 
 def document_of(

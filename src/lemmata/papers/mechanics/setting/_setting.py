@@ -6,10 +6,19 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float
 
 from lemmata.margin import Status
-from lemmata.settings import AbstractSetting, Column, Evidence, Grid, Prediction, Run, Track, silent
+from lemmata.settings import (
+    AbstractSetting,
+    Column,
+    Evidence,
+    Grid,
+    Prediction,
+    Run,
+    Track,
+    in_places,
+    silent,
+)
 from lemmata.tokens import Instance, read_token_files
 from lemmata.training import Store
 
@@ -19,7 +28,7 @@ from ._dataset import Dataset
 from ._generators import ACYCLIC, CYCLIC
 from ._hypotheses import HYPOTHESES
 from ._options import CURVES, OPTIONS, Request, request_of
-from ._paths import flow, path
+from ._paths import flow, follow, path
 from ._space import TokenSpace
 from ._training import attend, expect
 
@@ -113,7 +122,7 @@ class MechanicsSetting(AbstractSetting[Dataset]):
             Evidence(
                 tuple(instances),
                 request.training.recorded,
-                {name: _fill(rows, ready, len(instances)) for name, rows in series.items()},
+                {name: in_places(rows, ready, len(instances)) for name, rows in series.items()},
             ),
             tuple(None if done else UNTRAINED for done in trained),
             tuple(trained),
@@ -151,14 +160,9 @@ def _follow(
     datasets: list[Dataset], request: Request, track: Track
 ) -> tuple[dict[str, Grid], list[Matrix], Any]:
     """Gradient flow by time, or the regularization path by -log ridge."""
-    follow = flow if request.algorithm == "flow" else path
+    curve_of = flow if request.algorithm == "flow" else path
     progress = track("training", len(datasets))
-    curves = []
-    for dataset in datasets:
-        curves.append(follow(dataset, request.training.recorded))
-        progress(1)
-    names = ("log_loss", "norm", "one_minus_correlation", "cyclic_distance")
-    series = {name: np.stack([getattr(curve, name) for curve in curves]) for name in names}
+    curves, series = follow(curve_of, datasets, request.training.recorded, progress)
     series["correlation"] = 1 - series["one_minus_correlation"]
     return series, [curve.weights[-1] for curve in curves], tuple(curves)
 
@@ -167,15 +171,6 @@ def _nothing(request: Request) -> dict[str, Grid]:
     """The columns of no instance."""
     records = len(request.training.recorded)
     return {column.name: np.zeros((0, records)) for column in COLUMNS} | {"rate": np.zeros((0, 1))}
-
-
-def _fill(
-    rows: Float[np.ndarray, "ready columns"], ready: Sequence[int], total: int
-) -> Float[np.ndarray, "instances columns"]:
-    """One row an instance; NaN for those that were not trained."""
-    grid = np.full((total, rows.shape[1]), np.nan)
-    grid[list(ready)] = rows
-    return grid
 
 
 def _target(dataset: Dataset) -> dict[str, Any]:

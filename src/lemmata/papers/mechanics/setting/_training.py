@@ -18,9 +18,8 @@ from lemmata.training import AbstractDynamics, Recording, Store, log_spaced, rec
 
 from ._batch import Batch, Limit, Matrix
 from ._dataset import Dataset
-from ._dynamics import BlockTraining, FactoredTraining, SelectionTraining
+from ._dynamics import BlockTraining, FactoredTraining, OptaxTraining, SelectionTraining
 from ._heads import Head, Loss, check_head, check_loss, is_identity, scores, takes_softmax
-from ._optimizers import OptaxTraining
 
 ALGORITHMS = ("ngd", "gd", "block", "factored")
 RATES = ("paper", "tight")
@@ -115,13 +114,17 @@ class Training:
         return "tight" if self.algorithm == "gd" else USUAL_RATE
 
     @property
-    def says(self) -> str:
-        """What is run, in words."""
+    def objective(self) -> str:
+        """Loss and head, in words."""
         loss = self.loss if isinstance(self.loss, str) else self.loss.name
         head = self.head if isinstance(self.head, str) else "given"
-        what = f"the {loss} loss with the {head} head"
+        return f"the {loss} loss with the {head} head"
+
+    @property
+    def says(self) -> str:
+        """What is run, in words."""
         if not isinstance(self.algorithm, str):
-            return f"an optimizer of optax on W, {self.steps:,} steps on {what}"
+            return f"an optimizer of optax on W, {self.steps:,} steps on {self.objective}"
         names = {
             "ngd": "normalized gradient descent",
             "gd": "gradient descent",
@@ -132,7 +135,9 @@ class Training:
         rate = self.step_size
         size = sizes[rate] if isinstance(rate, str) else f"{rate:g}"
         epsilon = f", {self.epsilon:.2g} added to the norm" if self.epsilon else ""
-        return f"{names[self.algorithm]}, {self.steps:,} steps of {size} on {what}{epsilon}"
+        return (
+            f"{names[self.algorithm]}, {self.steps:,} steps of {size} on {self.objective}{epsilon}"
+        )
 
     @property
     def recorded(self) -> np.ndarray:
@@ -165,12 +170,8 @@ class Training:
             "rate": jnp.asarray(rate),
             "coordinates": batch.coordinates,
         }
-        recorded = run(
-            self._dynamics(datasets, batch, shared),
-            self.recorded,
-            store=store,
-            progress=progress,
-        )
+        dynamics = self._dynamics(datasets, batch, shared)
+        recorded = run(dynamics, self.recorded, store=store, progress=progress)
         inputs = jax.tree.map(np.asarray, batch.inputs)
         return TrainingRun(tuple(datasets), self, rate, recorded, inputs)
 
@@ -248,11 +249,7 @@ class TrainingRun:
         if final.ndim == 2:
             d = dataset.E.shape[1]
             return final[:d, :d]
-        known = self.inputs.cell_exists[i]
-        dense = np.zeros((dataset.K, dataset.K))
-        cells = self.inputs.cell_token[i][known], self.inputs.cell_query[i][known]
-        dense[cells] = final[: known.sum()]
-        return dense
+        return self.inputs.dense(i, final, dataset.K)
 
     def attention(self, i: int, tokens: Sequence[int]) -> Float[np.ndarray, "positions"]:
         """The attention weights of the trained model on an input."""
