@@ -1,5 +1,6 @@
 """Comparisons, claims, the judge, verdicts, and the bench on which claims are checked."""
 
+from ._case_by_case import case_by_case as case_by_case
 from ._check import check as check
 from ._check import document_of as document_of
 from ._claim import Claim as Claim

@@ -107,11 +107,6 @@ class Run(OfPlan):
         """Where the gap is more than rounding error."""
         return self["gap"] > 1e-18 * self.plan.constants.gap
 
-    @property
-    def frozen_gaps(self) -> Float[np.ndarray, "records"]:
-        """What descent with attention frozen at the start would have, exactly."""
-        return np.exp(self.plan.frozen.log_gap(self.steps.astype(float), float(self.used.w)))
-
 
 def _records(
     plans: Sequence[Plan], training: TheoryRates, scale: Scale

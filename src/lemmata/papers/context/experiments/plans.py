@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lemmata.claims import AbstractInstances, Scale
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
+from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
 from ..setting import Plan, Task, draw_task
@@ -116,3 +117,17 @@ def rescaled(plan: Plan, factor: float) -> Plan:
         name=f"{task.name}, Z times {factor:g}",
     )
     return replace(plan, task=other)
+
+
+FACTORS = (0.01, 0.1, 1.0, 10.0, 100.0)
+
+
+def rescale(
+    experiment: Experiment[Evidence[Plan]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Plan]:
+    """The theory's constants in units from a hundredth to a hundredfold."""
+    return Evidence(tuple(rescaled(plan, factor) for plan in plans for factor in FACTORS))
+
+
+SCALES = Experiment(PLANS, rescale)
+"""Other units leave descent as it is, but not every bound."""
