@@ -5,18 +5,11 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import stdtrit
 
-from lemmata.claims import (
-    Comparison,
-    Comparisons,
-    at_least,
-    at_most,
-    case_by_case,
-    mean_of,
-    statements,
-)
+from lemmata.claims import Comparisons, at_least, at_most, case_by_case, mean_of, statements
 from lemmata.settings import Evidence
 
-from ..experiments.deep import DEEP, HEADS, LOSSES, Deep, Heads
+from ..experiments.deep import DEEP, HEADS, LOSSES, Heads
+from ..setting import DeepRun
 
 claim = statements("context")
 
@@ -35,7 +28,7 @@ DEVIATIONS = 4.0
     on=DEEP,
 )
 @case_by_case
-def figure_2b_trend(case: Deep) -> Comparisons:
+def figure_2b_trend(case: DeepRun) -> Comparisons:
     """Last against first, for each of the three."""
     ends = {name: case[name][[0, -1]] for name in LOSSES}
     return [
@@ -52,7 +45,7 @@ def figure_2b_trend(case: Deep) -> Comparisons:
     on=DEEP,
 )
 @case_by_case
-def figure_2b_ood_above(case: Deep) -> Comparison:
+def figure_2b_ood_above(case: DeepRun) -> Comparisons:
     """On the two test sets of 200 prompts."""
     return at_least(
         case["out_of_domain"],
@@ -72,7 +65,7 @@ def figure_2b_ood_above(case: Deep) -> Comparison:
     on=DEEP,
 )
 @case_by_case
-def deep_ratio(case: Deep) -> Comparison:
+def deep_ratio(case: DeepRun) -> Comparisons:
     """Against the largest ratio of the quadratic forms that linear maps have for losses."""
     ratio = case["out_of_domain"][-1] / case["in_domain"][-1]
     return at_least(ratio, case.linear_ratio, baseline=1.0, part="out of domain over in domain")

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from lemmata.claims import Comparison, Silence, case_by_case, equal, statements
+from lemmata.claims import Comparisons, Silence, case_by_case, equal, statements
 
 from ..experiments.points import POINTS, Point
 
@@ -29,7 +29,7 @@ def _softmax_slope(point: Point, head: int, tokens: np.ndarray) -> np.ndarray:
     "d s_j / d Q = s_j sum_i s_i (v_j - v_i) v_k' for attention s to N tokens.",
 )
 @case_by_case
-def lemma_1(point: Point) -> Comparison:
+def lemma_1(point: Point) -> Comparisons:
     """Against the derivative that differentiation in a direction gives."""
     s, V, norms = point.here.attention[:, 0, -1], point.task.prompt, point.task.norms
     token = point.task.tokens[:, -1]
@@ -54,7 +54,7 @@ def _value_slope(point: Point) -> np.ndarray:
     "A step at the rates eta_Q and eta_w is one at the rate eta_Q in (Q, w / gamma).",
 )
 @case_by_case
-def lemma_6(point: Point) -> Comparison:
+def lemma_6(point: Point) -> Comparisons:
     """w after the step both ways; the gradient in alpha is that of (45)."""
     rate, at, gamma = 0.01, point.here, point.gamma
     in_alpha = rate * gamma * (_value_slope(point) / point.task.K)
@@ -74,7 +74,7 @@ def lemma_6(point: Point) -> Comparison:
     "d l / d alpha_k = (gamma / K) B_k' Z-bar delta_k.",
 )
 @case_by_case
-def equation_45(point: Point) -> Comparison:
+def equation_45(point: Point) -> Comparisons:
     """Against the derivative of the loss itself, a quadratic in alpha: half a difference of two.
 
     Rounding is relative to the squares that are subtracted.
@@ -136,7 +136,7 @@ def _query_slope_size(point: Point) -> np.ndarray:
     columns="Z",
 )
 @case_by_case
-def equation_82(point: Point, columns: str) -> Comparison:
+def equation_82(point: Point, columns: str) -> Comparisons:
     """The sum as printed against derivatives of the loss along directions.
 
     (Z-bar delta)' z_j has a meaning only where m = N; (56) is judged there.
@@ -169,7 +169,7 @@ def no_square(equation: str) -> Silence:
     "depends on nothing else.",
 )
 @case_by_case
-def own_smaller_parameters(point: Point) -> Comparison:
+def own_smaller_parameters(point: Point) -> Comparisons:
     """V' times the gradient in Q_h, and V'V times the gradient in V'Q_h."""
     task, at = point.task, point.here
     slope = task.root @ at.weighted / task.K

@@ -6,7 +6,6 @@ import numpy as np
 from scipy.stats import chi2
 
 from lemmata.claims import (
-    Comparison,
     Comparisons,
     Silence,
     at_least,
@@ -64,14 +63,14 @@ def theorem_2(evidence: Evidence[Promise]) -> Comparisons:
     on=PROMISES,
 )
 @case_by_case
-def assumption_4(case: Promise) -> Comparison:
+def assumption_4(case: Promise) -> Comparisons:
     """T with B and with 10 B, where T is not zero."""
     part = "what is added"
     if case.needed == 0:
         return Silence("T is zero", applies=False, part=part)
     wider = replace(case.plan, bound=10 * case.plan.largest_coefficient)
     longer = replace(case, plan=wider).needed
-    stated = np.log(100) / -np.log1p(-float(case.run.used.guaranteed))
+    stated = np.log(100) / -np.log1p(-float(case.run.rates.guaranteed))
     return equal(longer - case.needed, stated, size=longer, part=part)
 
 
@@ -83,7 +82,7 @@ def assumption_4(case: Promise) -> Comparison:
     on=PROMISES,
 )
 @case_by_case
-def equation_68(case: Promise) -> Comparison:
+def equation_68(case: Promise) -> Comparisons:
     """The exact tail of chi-square with N degrees of freedom."""
     s, N = np.array([0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0]), case.task.N
     tail = chi2.sf(N + 2 * np.sqrt(N * s) + 2 * s, N)
@@ -99,7 +98,7 @@ def equation_68(case: Promise) -> Comparison:
     on=PROMISES,
 )
 @case_by_case
-def equation_69(case: Promise) -> Comparison:
+def equation_69(case: Promise) -> Comparisons:
     """The share of prompts with longer labels; lambda has the norm B."""
     longer = np.sum(np.linalg.norm(case.labels, axis=1) > case.plan.label_bound)
     part = "share of prompts with longer labels"
@@ -113,7 +112,7 @@ def equation_69(case: Promise) -> Comparison:
     on=POINTS,
 )
 @case_by_case
-def own_in_domain(point: Point) -> Comparison:
+def own_in_domain(point: Point) -> Comparisons:
     """Rounding is relative to ||Z-bar||^2 ||A-hat - A||^2, of which the two are parts."""
     task, at = point.task, point.here
     loss = prediction_error(task, standard_law(task.m), at.combined)
@@ -130,7 +129,7 @@ def own_in_domain(point: Point) -> Comparison:
     on=POINTS,
 )
 @case_by_case
-def own_out_of_domain(point: Point) -> Comparison:
+def own_out_of_domain(point: Point) -> Comparisons:
     """In domain it is twice the gap."""
     loss = prediction_error(point.task, shifted_law(point.task.m), point.here.combined)
     return at_least(loss, 4 * 2 * point.here.gap, strict=True, baseline=0.0, part="loss")

@@ -4,7 +4,6 @@ import mpmath
 import numpy as np
 
 from lemmata.claims import (
-    Comparison,
     Comparisons,
     Fact,
     Silence,
@@ -62,7 +61,7 @@ def assumption_2(evidence: Evidence[Start]) -> Comparisons:
     on=STARTS,
 )
 @case_by_case
-def equation_11(start: Start) -> Comparison:
+def equation_11(start: Start) -> Comparisons:
     """What the best w leaves, token by token; the condition of B_k decides the rounding error."""
     frozen, wanted = start.plan.frozen, start.task.root @ start.task.target
     part = "root of the gap"
@@ -112,7 +111,7 @@ def proposition_1(evidence: Evidence[Start]) -> Comparisons:
     on=STARTS,
 )
 @case_by_case
-def equation_71(start: Start) -> Comparison:
+def equation_71(start: Start) -> Comparisons:
     """Second moments over drawn heads."""
     task, scale = start.task, start.plan.scale
     rng = np.random.default_rng([start.plan.seed, 17])
@@ -131,7 +130,7 @@ def equation_71(start: Start) -> Comparison:
     on=STARTS,
 )
 @case_by_case
-def equation_72(start: Start) -> Comparison:
+def equation_72(start: Start) -> Comparisons:
     """Sign changes on a fine grid of q, for coefficients with zeros at N - 1 chosen places."""
     if start.task.N > MOST_TERMS:
         return Silence("too many terms for float64", applies=False, part="zeros")

@@ -7,7 +7,6 @@ import numpy as np
 
 from lemmata.claims import (
     Bench,
-    Comparison,
     Comparisons,
     Silence,
     Version,
@@ -15,6 +14,7 @@ from lemmata.claims import (
     at_most,
     case_by_case,
     equal,
+    repaired,
     statements,
 )
 
@@ -53,7 +53,7 @@ def lemma_3(point: Point) -> Comparisons:
     "tau ||lambda||^2 / 2.",
 )
 @case_by_case
-def lemma_4(point: Point) -> Comparison:
+def lemma_4(point: Point) -> Comparisons:
     """The noise at the 2m points +-sqrt(m tau) e_i, whose second moments are those of (1)."""
     task = point.task
     labels, coefficients = np.cos(np.arange(1, task.N + 1)), np.sin(np.arange(1, task.m + 1))
@@ -64,10 +64,10 @@ def lemma_4(point: Point) -> Comparison:
     return equal(averaged, fitted + 0.5 * task.tau * np.sum(coefficients**2), part="error")
 
 
-def _constants(task: Task, *, repaired: bool) -> np.ndarray:
-    """c_k of (78) and c'_k of (79), token by token; repaired, the queries have their m tau."""
+def _constants(task: Task, *, complete: bool) -> np.ndarray:
+    """c_k of (78) and c'_k of (79), token by token; complete, the queries have their m tau."""
     pulled = task.Z.T @ task.representations + task.ridge * np.eye(task.N, task.K)
-    own = np.where((np.arange(task.K) < task.N) | repaired, task.ridge, 0.0)
+    own = np.where((np.arange(task.K) < task.N) | complete, task.ridge, 0.0)
     squares = np.sum(task.representations**2, axis=0)
     return squares + own - np.sum(pulled * np.linalg.solve(task.gram, pulled), axis=0)
 
@@ -80,7 +80,7 @@ def _minimum_size(task: Task) -> float:
 def _noise_of_a_query(bench: Bench) -> Comparisons:
     plan = one_example_one_query()
     weights = at_zero(plan, 0.0)
-    return lemma_5(pair_points([plan], [(weights, weights)], [1.0]), repaired=False)
+    return lemma_5(pair_points([plan], [(weights, weights)], [1.0]), complete=False)
 
 
 @noisy(
@@ -89,21 +89,20 @@ def _noise_of_a_query(bench: Bench) -> Comparisons:
     "L = sum_k ||Z-bar delta_k||^2 / (2K) + L* with the constant L* printed below (36).",
     kind="constant",
     counterexample=_noise_of_a_query,
-    repaired=False,
+    complete=False,
     versions=[
-        Version(
-            "repaired",
-            statement="The same with m tau for every query, whose labels have noise of their own.",
-            parameters={"repaired": True},
+        repaired(
+            "The same with m tau for every query, whose labels have noise of their own.",
+            complete=True,
         )
     ],
 )
 @case_by_case
-def lemma_5(point: Point, repaired: bool) -> Comparison:
+def lemma_5(point: Point, complete: bool) -> Comparisons:
     """The closed form against an exact sum over coefficients."""
     task = point.task
     gap = np.sum(point.here.weighted**2) / (2 * task.K)
-    closed = gap + _constants(task, repaired=repaired).sum() / (2 * task.K)
+    closed = gap + _constants(task, complete=complete).sum() / (2 * task.K)
     return equal(cubature_loss(point), closed, rounding=of_inverse(task), part="loss")
 
 
@@ -114,7 +113,7 @@ def lemma_5(point: Point, repaired: bool) -> Comparison:
 )
 @case_by_case
 def own_missing_noise(point: Point) -> Comparisons:
-    task, constants = point.task, _constants(point.task, repaired=False)
+    task, constants = point.task, _constants(point.task, complete=False)
     difference = task.minimum - constants.sum() / (2 * task.K)
     missing = (task.K - task.N) * task.ridge / (2 * task.K)
     first_sum = constants[: task.N].sum() / (2 * task.K)
@@ -151,7 +150,7 @@ def _no_queries(part: str) -> Silence:
     "L_k averages ||Z a - z_k||^2 + ||noise||^2 over the noise: the mixed term has mean zero.",
 )
 @case_by_case
-def equation_76(point: Point) -> Comparison:
+def equation_76(point: Point) -> Comparisons:
     """The noise of each label is symmetric; averaged over it and its negative."""
     task, a = point.task, point.here.combined[:, -1]
     if task.N == task.K:
@@ -187,7 +186,7 @@ def _noise_term(point: Point) -> np.ndarray:
     ],
 )
 @case_by_case
-def equation_77(point: Point, power: int) -> Comparison:
+def equation_77(point: Point, power: int) -> Comparisons:
     """m tau stands in the formula; noise of variance tau^2 would put m tau^2 there."""
     task, a = point.task, point.here.combined
     if power == 2 and task.tau == 1:
@@ -209,10 +208,10 @@ def _token_losses(point: Point) -> np.ndarray:
     return (np.sum(away**2, axis=0) + _noise_term(point)) / 2
 
 
-def _closed_losses(point: Point, *, repaired: bool) -> np.ndarray:
+def _closed_losses(point: Point, *, complete: bool) -> np.ndarray:
     """L_k by (78) and (79)."""
     gaps = np.sum(point.here.weighted**2, axis=0)
-    return (gaps + _constants(point.task, repaired=repaired)) / 2
+    return (gaps + _constants(point.task, complete=complete)) / 2
 
 
 @noisy(
@@ -227,8 +226,8 @@ def equation_78(point: Point) -> Comparisons:
         values[: task.N]
         for values in (
             _token_losses(point),
-            _closed_losses(point, repaired=False),
-            _constants(task, repaired=False),
+            _closed_losses(point, complete=False),
+            _constants(task, complete=False),
         )
     )
     size = 2 * task.K * _minimum_size(task)
@@ -243,19 +242,13 @@ def equation_78(point: Point) -> Comparisons:
     f"{D_3}, (79)",
     "For a query k the constant is c'_k = ||z_k||^2 - z_k' Z (Z'Z + m tau I)^-1 Z' z_k.",
     kind="constant",
-    repaired=False,
-    versions=[
-        Version(
-            "repaired",
-            statement="The same plus m tau, the noise in the query's own label.",
-            parameters={"repaired": True},
-        )
-    ],
+    complete=False,
+    versions=[repaired("The same plus m tau, the noise in the query's own label.", complete=True)],
 )
 @case_by_case
-def equation_79(point: Point, repaired: bool) -> Comparison:
+def equation_79(point: Point, complete: bool) -> Comparisons:
     task = point.task
     if task.N == task.K:
         return _no_queries("L_k")
-    losses, closed = _token_losses(point), _closed_losses(point, repaired=repaired)
+    losses, closed = _token_losses(point), _closed_losses(point, complete=complete)
     return equal(losses[task.N :], closed[task.N :], rounding=of_inverse(task), part="L_k")

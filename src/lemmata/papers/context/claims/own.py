@@ -38,7 +38,7 @@ REACHED = 1e-9
     on=ONE_HEAD,
 )
 @case_by_case
-def section_33_one_head(case: OneHead) -> Comparison:
+def section_33_one_head(case: OneHead) -> Comparisons:
     """A certified floor: columns of A-hat have entries of one sign, whatever attention is."""
     if not case.mixed:
         return Silence("no column of A has entries of both signs", applies=False, part="signs")

@@ -5,16 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from lemmata.claims import (
-    Comparison,
-    Comparisons,
-    Silence,
-    at_least,
-    at_most,
-    case_by_case,
-    equal,
-    statements,
-)
+from lemmata.claims import Comparisons, Silence, at_least, at_most, case_by_case, equal, statements
 from lemmata.settings import Evidence
 
 from ..experiments.ridge import FIGURE_SWEEPS, SWEEPS, Sweep
@@ -68,7 +59,7 @@ def figure_3_minimum(evidence: Evidence[Sweep]) -> Comparisons:
     values=lambda sweep: sweep.risks(1.0),
 )
 @case_by_case
-def falls_towards_m(sweep: Sweep, part: str, values: Callable[[Sweep], np.ndarray]) -> Comparison:
+def falls_towards_m(sweep: Sweep, part: str, values: Callable[[Sweep], np.ndarray]) -> Comparisons:
     """From each length to the next one on the way to m, from both sides.
 
     The risk is E(prediction - lambda'z)^2 over queries; it falls with N all along.
@@ -94,7 +85,7 @@ def falls_towards_m(sweep: Sweep, part: str, values: Callable[[Sweep], np.ndarra
     beyond_m=True,
 )
 @case_by_case
-def no_better_than_best(sweep: Sweep, beyond_m: bool = False) -> Comparison:
+def no_better_than_best(sweep: Sweep, beyond_m: bool = False) -> Comparisons:
     """The risk with m tau is at least that with N tau; in truth it is less for every N but m."""
     meant = (sweep.lengths > sweep.task.m) | (not beyond_m)
     if not meant.any():
@@ -119,7 +110,7 @@ def no_better_than_best(sweep: Sweep, beyond_m: bool = False) -> Comparison:
     longer=True,
 )
 @case_by_case
-def fits_differently(sweep: Sweep, what: str, longer: bool) -> Comparison:
+def fits_differently(sweep: Sweep, what: str, longer: bool) -> Comparisons:
     """For every length the prompt that comes closest to the contrary."""
     meant = sweep.lengths > sweep.task.m if longer else sweep.lengths < sweep.task.m
     if not meant.any():
@@ -153,7 +144,7 @@ def own_ridge_level(sweep: Sweep) -> Comparisons:
     "Figure 3 shows.",
 )
 @case_by_case
-def own_best_is_worse(sweep: Sweep) -> Comparison:
+def own_best_is_worse(sweep: Sweep) -> Comparisons:
     """The risk is over queries alone, the distance over all tokens."""
     K = sweep.task.K
     stated = sweep.risks(1.0) + K / (K - sweep.lengths) * sweep.gaps

@@ -4,16 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from lemmata.claims import (
-    Comparison,
-    Comparisons,
-    at_most,
-    case_by_case,
-    equal,
-    mean_of,
-    statements,
-    tends_to,
-)
+from lemmata.claims import Comparisons, at_most, case_by_case, equal, mean_of, statements, tends_to
 from lemmata.settings import Evidence
 
 from ..experiments.descents import DESCENTS, Run
@@ -106,12 +97,12 @@ def own_rate_sup(run: Run) -> Comparisons:
     "2 log(1 - 2r) / log(1 - r) times exactly, for the guaranteed rate r.",
 )
 @case_by_case
-def own_late_rate(run: Run) -> Comparison:
+def own_late_rate(run: Run) -> Comparisons:
     """By the exact curve, where every other direction has died out."""
-    frozen, rate = run.plan.frozen, float(run.used.guaranteed)
+    frozen, rate = run.plan.frozen, float(run.rates.guaranteed)
     ratios = frozen.sizes.ravel() ** 2 / run.plan.constants.zeta - 1
     late = 40 / (rate * float(min(ratios[ratios > 1e-9], default=1.0)))
-    first, second = frozen.log_gap(np.array([late, 2 * late]), float(run.used.w))
+    first, second = frozen.log_gap(np.array([late, 2 * late]), float(run.rates.w))
     fallen = (second - first) / (late * run.log_guaranteed)
     stated = 2 * np.log1p(-2 * rate) / run.log_guaranteed
     return equal(fallen, stated, part="rate over the guaranteed one")
@@ -124,8 +115,8 @@ def own_late_rate(run: Run) -> Comparison:
     "gaps agree to a thousandth at every recorded step.",
 )
 @case_by_case
-def own_frozen_curve(run: Run) -> Comparison:
-    frozen = np.exp(run.plan.frozen.log_gap(run.steps.astype(float), float(run.used.w)))
+def own_frozen_curve(run: Run) -> Comparisons:
+    frozen = np.exp(run.plan.frozen.log_gap(run.steps.astype(float), float(run.rates.w)))
     away = np.where(run.judged, np.abs(frozen / run["gap"] - 1), np.nan)
     return at_most(away, 1e-3, part="relative difference of gaps")
 

@@ -5,16 +5,7 @@ from functools import partial
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import (
-    Comparison,
-    Comparisons,
-    Silence,
-    Version,
-    case_by_case,
-    equal,
-    statements,
-    tends_to,
-)
+from lemmata.claims import Comparisons, Silence, case_by_case, equal, repaired, statements, tends_to
 
 from ..experiments.points import POINTS, Point
 from ..setting import NOISE, Task
@@ -23,7 +14,7 @@ from ._rounding import OPERATIONS
 claim = partial(statements("context"), on=POINTS)
 
 
-def _same(left: np.ndarray, right: np.ndarray, task: Task, level: float, part: str) -> Comparison:
+def _same(left: np.ndarray, right: np.ndarray, task: Task, level: float, part: str) -> Comparisons:
     """Two solutions with Z Z' + r I: the rounding of solving is multiplied by the condition."""
     rounding = OPERATIONS * (1 + float(task.sizes[0]) ** 2 / level)
     return equal(left, right, rounding=rounding, size=np.abs(left).max(), part=part)
@@ -63,7 +54,7 @@ def equation_67(point: Point) -> Comparisons:
     hypotheses=(NOISE,),
 )
 @case_by_case
-def equation_27(point: Point) -> Comparison:
+def equation_27(point: Point) -> Comparisons:
     task, labels = point.task, _labels(point.task)
     stated = np.append(labels, task.Z_query.T @ _ridge(task, task.ridge))
     return _same(task.target.T @ labels, stated, task, task.ridge, "y*")
@@ -80,7 +71,7 @@ def _determined(task: Task) -> bool:
     "Without noise, and with N >= m and Z of rank m, y_k = <y, Z^+ z_k> for every token.",
 )
 @case_by_case
-def equation_26(point: Point) -> Comparison:
+def equation_26(point: Point) -> Comparisons:
     task = point.task
     if not _determined(task):
         reason = "no task has N >= m and Z of full rank"
@@ -101,12 +92,10 @@ def equation_26(point: Point) -> Comparison:
     "Section 3.3, before (26)",
     "Without noise and with N >= m, A becomes Z^+ Z-hat.",
     kind="misprint",
-    versions=[
-        Version("repaired", statement="It becomes (I, Z^+ Z^Q).", parameters={"copies": True})
-    ],
+    versions=[repaired("It becomes (I, Z^+ Z^Q).", copies=True)],
 )
 @case_by_case
-def section_33_noiseless(point: Point, copies: bool = False) -> Comparison:
+def section_33_noiseless(point: Point, copies: bool = False) -> Comparisons:
     """The limit of (34) for tau to 0 has I_N in front, not the projector Z^+ Z.
 
     How far (34) is from what is stated, while the regularizer falls.

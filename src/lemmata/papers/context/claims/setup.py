@@ -4,16 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from lemmata.claims import (
-    Bench,
-    Comparison,
-    Comparisons,
-    Identity,
-    Silence,
-    case_by_case,
-    equal,
-    statements,
-)
+from lemmata.claims import Bench, Comparisons, Identity, Silence, case_by_case, equal, statements
 from lemmata.settings import Evidence
 
 from ..counterexamples import repeated_query
@@ -69,7 +60,7 @@ def equation_1(case: Prompts) -> Comparisons:
     on=POINTS,
 )
 @case_by_case
-def equation_8(point: Point) -> Comparison:
+def equation_8(point: Point) -> Comparisons:
     """Explicit key, query, value and output matrices against A-hat."""
     task, at = point.task, point.here
     if point.H * task.K**2 > MOST_NUMBERS:
@@ -110,7 +101,7 @@ def cubature_loss(point: Point) -> float:
     on=POINTS,
 )
 @case_by_case
-def equation_9(point: Point) -> Comparison:
+def equation_9(point: Point) -> Comparisons:
     """Against an exact sum over coefficients."""
     return equal(cubature_loss(point), point.here.gap + point.task.minimum, part="loss")
 
@@ -148,7 +139,7 @@ _correlated = partial(correlated_law, correlation=0.6)
     kind="hypothesis",
 )
 @case_by_case
-def assumption_1_correlated(case: Prompts) -> Comparison:
+def assumption_1_correlated(case: Prompts) -> Comparisons:
     """It does not: Assumption 1 is needed."""
     if case.task.m == 1:
         return Silence("one basic task has nothing to correlate with", applies=False, part="loss")
@@ -185,7 +176,7 @@ def _with_a_repeated_query(bench: Bench) -> Comparisons:
     counterexample=_with_a_repeated_query,
 )
 @case_by_case
-def assumption_3(case: Point | Plan) -> Comparison:
+def assumption_3(case: Point | Plan) -> Comparisons:
     """It looks at the first N tokens only."""
     distinct = np.unique(case.task.tokens, axis=1).shape[1]
     return equal(distinct, case.task.K, part="number of distinct tokens")

@@ -6,8 +6,8 @@ import numpy as np
 
 from lemmata.claims import (
     Bench,
-    Comparison,
     Comparisons,
+    Inequality,
     Version,
     at_most,
     case_by_case,
@@ -53,7 +53,7 @@ def _attained_by_two_tokens(bench: Bench) -> Comparisons:
     constant=1.0,
 )
 @case_by_case
-def lemma_2(point: Point, constant: float) -> Comparison:
+def lemma_2(point: Point, constant: float) -> Comparisons:
     """For logits of every head and token; two attentions are never more than 2 apart."""
     V, S = point.task.prompt, point.task.tokens
     logits = np.einsum("an,hab,bk->nhk", V, point.here.Q - point.there.Q, S, optimize=True)
@@ -100,12 +100,12 @@ def lemma_7(point: Point) -> Comparisons:
     versions=[any_norm()],
 )
 @case_by_case
-def equation_46(point: Point) -> Comparison:
+def equation_46(point: Point) -> Comparisons:
     """For every head and token."""
     return _scores(point)
 
 
-def _scores(point: Point) -> Comparison:
+def _scores(point: Point) -> Inequality:
     return at_most(
         np.linalg.norm(point.here.B - point.there.B, axis=0),
         np.repeat(2 * point.task.spectral * point.moved_Q, point.task.K),
@@ -150,7 +150,7 @@ def lemma_9(point: Point) -> Comparisons:
     "||d l / d alpha_h|| <= ||Z-bar|| gamma sqrt(2 (l - L*) / K).",
 )
 @case_by_case
-def equation_62(point: Point) -> Comparison:
+def equation_62(point: Point) -> Comparisons:
     slopes = point.gamma * np.linalg.norm(point.here.value_slope, axis=1)
     bound = point.task.spectral * point.gamma * np.sqrt(2 * point.here.gap / point.task.K)
     return at_most(slopes, bound, part="slope in alpha")
@@ -163,7 +163,7 @@ def equation_62(point: Point) -> Comparison:
     hypotheses=(UNIT,),
 )
 @case_by_case
-def equation_83(point: Point) -> Comparison:
+def equation_83(point: Point) -> Comparisons:
     """Both sides over s^h_{jk}, which may underflow."""
     task, at = point.task, point.here
     sizes = np.empty(at.attention.shape)

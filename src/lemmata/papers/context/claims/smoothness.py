@@ -8,15 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import (
-    Bench,
-    Comparison,
-    Comparisons,
-    Version,
-    at_most,
-    case_by_case,
-    statements,
-)
+from lemmata.claims import Bench, Comparisons, at_most, case_by_case, repaired, statements
 
 from ..counterexamples import OppositeTokens
 from ..experiments.points import POINTS, Point
@@ -34,7 +26,7 @@ STEP_2 = "Appendix B, Step 2"
     "How much the gradient in alpha_k changes with Q and alpha_k.",
 )
 @case_by_case
-def equation_54(point: Point) -> Comparison:
+def equation_54(point: Point) -> Comparisons:
     size = point.gamma / point.task.K * point.task.spectral**2
     radius = 2 * point.gamma * point.H * point.alpha + point.target_norm
     by_Q = 2 * size * radius * np.linalg.norm(point.moved_Q)
@@ -45,7 +37,7 @@ def equation_54(point: Point) -> Comparison:
 
 @claim("equation-55", f"{STEP_2}, (55)", "The gradient in alpha is Lipschitz in all parameters.")
 @case_by_case
-def equation_55(point: Point) -> Comparison:
+def equation_55(point: Point) -> Comparisons:
     mixed = 2 * point.gamma * point.task.spectral**2
     mixed *= 2 * point.gamma * point.H * point.alpha + point.target_norm
     own = point.gamma**2 * point.H * point.task.spectral**2 / point.task.K
@@ -91,7 +83,7 @@ def _by_norms(point: Point) -> np.ndarray:
     bound=_by_norms,
 )
 @case_by_case
-def change_head_by_head(point: Point, bound: Callable[[Point], np.ndarray]) -> Comparison:
+def change_head_by_head(point: Point, bound: Callable[[Point], np.ndarray]) -> Comparisons:
     task = point.task
     factor = 2 * point.gamma * task.largest_column * task.spectral / task.K
     change = np.linalg.norm(point.change_Q, axis=(1, 2))
@@ -123,16 +115,14 @@ def _curved(
     counterexample=_curved(OppositeTokens(120, 2), lambda witness: witness.in_Q),
     squared=False,
     versions=[
-        Version(
-            "repaired",
-            statement="The same with the square of (58)'s factor: "
-            "16 (gamma f_max ||Z-bar||)^2 / K.",
-            parameters={"squared": True},
+        repaired(
+            "The same with the square of (58)'s factor: 16 (gamma f_max ||Z-bar||)^2 / K.",
+            squared=True,
         )
     ],
 )
 @case_by_case
-def equation_59(point: Point, squared: bool) -> Comparison:
+def equation_59(point: Point, squared: bool) -> Comparisons:
     task, moved = point.task, point.alpha * point.gamma * point.H
     bracket = moved**2 + 4 * task.N * (moved + point.target_norm) ** 2
     factor = point.gamma * task.largest_column * task.spectral
@@ -149,16 +139,10 @@ def equation_59(point: Point, squared: bool) -> Comparison:
     kind="constant",
     counterexample=_curved(OppositeTokens(100, 15), lambda witness: witness.printed),
     bound=smoothness,
-    versions=[
-        Version(
-            "repaired",
-            statement="The same with the repaired constant of (59).",
-            parameters={"bound": smoothness_repaired},
-        )
-    ],
+    versions=[repaired("The same with the repaired constant of (59).", bound=smoothness_repaired)],
 )
 @case_by_case
-def lemma_10(point: Point, bound: Callable[..., Any]) -> Comparison:
+def lemma_10(point: Point, bound: Callable[..., Any]) -> Comparisons:
     change = np.hypot(np.linalg.norm(point.change_Q), np.linalg.norm(point.change_alpha))
     L = bound(point.constants, point.gamma, point.alpha)
     return at_most(change, L * point.distance, part="change of the gradient")

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from lemmata.claims import Comparison, Version, case_by_case, equal, statements
+from lemmata.claims import Comparisons, case_by_case, equal, repaired, statements
 
 from ..experiments.points import POINTS, Point
 from ..setting import NOISE, Task
@@ -26,7 +26,7 @@ def _solved(task: Task, pulled: np.ndarray) -> np.ndarray:
     return np.linalg.solve(task.gram, pulled + task.ridge * np.eye(task.N, task.K))
 
 
-def _same(task: Task, left: np.ndarray, right: np.ndarray, part: str) -> Comparison:
+def _same(task: Task, left: np.ndarray, right: np.ndarray, part: str) -> Comparisons:
     """Two forms of A, or of a column of it."""
     size = max(1.0, float(np.abs(task.target).max()))
     return equal(left, right, rounding=of_inverse(task), size=size, part=part)
@@ -40,17 +40,16 @@ def _same(task: Task, left: np.ndarray, right: np.ndarray, part: str) -> Compari
     kind="misprint",
     pulled=False,
     versions=[
-        Version(
-            "repaired",
+        repaired(
+            "The best column is (Z'Z + m tau I)^-1 (Z'z_k + m tau e_k), or without e_k for a "
+            "query.",
             where="Appendix B, (33), (34)",
-            statement="The best column is (Z'Z + m tau I)^-1 (Z'z_k + m tau e_k), or without e_k "
-            "for a query.",
-            parameters={"pulled": True},
+            pulled=True,
         )
     ],
 )
 @case_by_case
-def equation_33(point: Point, pulled: bool) -> Comparison:
+def equation_33(point: Point, pulled: bool) -> Comparisons:
     """Against the minimizer of the loss.
 
     z_k has m entries and the matrix N rows: as printed it has a meaning only where m = N.
@@ -68,7 +67,7 @@ def equation_33(point: Point, pulled: bool) -> Comparison:
     "A = (Z'Z + m tau I)^-1 (Z' Z-hat + (m tau I, 0)) is (I, Z'(m tau I + Z Z')^-1 Z^Q).",
 )
 @case_by_case
-def equation_66(point: Point) -> Comparison:
+def equation_66(point: Point) -> Comparisons:
     task = point.task
     square = task.ridge * np.eye(task.m) + task.Z @ task.Z.T
     second = np.hstack([np.eye(task.N), task.Z.T @ np.linalg.solve(square, task.Z_query)])
@@ -81,7 +80,7 @@ def equation_66(point: Point) -> Comparison:
     "(m tau I + Z'Z)^-1 = I / (m tau) - Z'(m tau I + Z Z')^-1 Z / (m tau).",
 )
 @case_by_case
-def equation_65(point: Point) -> Comparison:
+def equation_65(point: Point) -> Comparisons:
     """Both sides times m tau, where the identity is the largest term."""
     task = point.task
     inner = np.linalg.solve(task.ridge * np.eye(task.m) + task.Z @ task.Z.T, task.Z)

@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 
 from lemmata.claims import (
-    Comparison,
     Comparisons,
     Silence,
     Version,
@@ -50,7 +49,7 @@ def figure_2a_trend(case: OneLayer) -> Comparisons:
     "The inference loss out of domain is above that in domain at all times.",
 )
 @case_by_case
-def figure_2a_above(case: OneLayer) -> Comparison:
+def figure_2a_above(case: OneLayer) -> Comparisons:
     """In domain it is twice the gap."""
     part = "out of domain against in domain"
     outside = case.run["out_of_domain"]
@@ -87,7 +86,7 @@ def figure_2a_converges(evidence: Evidence[OneLayer], tokens: str) -> Comparison
     on=SAMPLED,
 )
 @case_by_case
-def own_sample_floor(case: OneLayer) -> Comparison:
+def own_sample_floor(case: OneLayer) -> Comparisons:
     """The least gap of all records."""
     floor = case.task.N / case.run.how.sample * case.task.minimum
     return at_least(case.gaps.min(), 0.1 * floor, baseline=0.0, part="least gap")
@@ -108,7 +107,7 @@ def own_sample_floor(case: OneLayer) -> Comparison:
     ],
 )
 @case_by_case
-def figure_4_few_heads(case: OneLayer, tokens: str) -> Comparison:
+def figure_4_few_heads(case: OneLayer, tokens: str) -> Comparisons:
     if case.tokens != tokens or case.heads >= case.task.N:
         return OTHERS
     return at_least(case.gaps[-1], FAR * case.gaps[0], baseline=0.0, part="last gap")
@@ -120,7 +119,7 @@ def figure_4_few_heads(case: OneLayer, tokens: str) -> Comparison:
     "With H = N the loss keeps falling: over the last tenth of training the gap still shrinks.",
 )
 @case_by_case
-def figure_4_enough_heads(case: OneLayer) -> Comparison:
+def figure_4_enough_heads(case: OneLayer) -> Comparisons:
     if case.tokens != "unit" or case.heads != case.task.N:
         return OTHERS
     before = case.gaps[np.searchsorted(case.run.steps, 0.9 * case.run.steps[-1])]
@@ -169,7 +168,7 @@ def own_heads_per_step(evidence: Evidence[OneLayer]) -> Comparisons:
     "that any w reaches with attention as at the start.",
 )
 @case_by_case
-def own_feature_learning(case: OneLayer) -> Comparison:
+def own_feature_learning(case: OneLayer) -> Comparisons:
     if case.tokens != "unit" or case.heads >= case.task.N:
         return OTHERS
     return at_most(case.gaps[-1], case.floor, part="last gap against the frozen floor")

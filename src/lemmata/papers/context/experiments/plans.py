@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
@@ -78,6 +80,35 @@ class DrawnPlans(AbstractInstances):
     @property
     def says(self) -> str:
         return f"{len(self.sizes)} tasks with {'unit' if self.unit else 'Gaussian'} tokens"
+
+
+@dataclass(frozen=True)
+class Dictionary(AbstractInstances):
+    """The same task with tokens of each kind, of one size to be quick and another for the paper.
+
+    Section 4 gives all numbers but tau.
+    """
+
+    tokens: tuple[str, ...] = ("unit", "Gaussian")
+    quick: Size = (6, 20, 30, 4, 0.01)
+    paper: Size = (30, 200, 100, 20, 0.01)
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        size = self.paper if scale == "paper" else self.quick
+        tasks = (draw_task(*size, seed=seed, unit=kind == "unit") for kind in self.tokens)
+        return [Plan(task, heads=task.N, seed=seed + 1) for task in tasks]
+
+    @property
+    def says(self) -> str:
+        return (
+            f"{' and '.join(self.tokens)} tokens, {describe_size(self.quick)} "
+            f"({describe_size(self.paper)} at paper scale)"
+        )
+
+
+def common(rows: Sequence[np.ndarray]) -> np.ndarray | None:
+    """The steps or lengths that all cases have, if they have the same."""
+    return rows[0] if len({tuple(row) for row in rows}) == 1 else None
 
 
 GAUSSIAN = ", Gaussian tokens"

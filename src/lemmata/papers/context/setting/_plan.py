@@ -111,7 +111,7 @@ class Plan:
         }
         return said if self.bound is None else said | {"B": self.bound}
 
-    @cached_property
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """The hypotheses of the theorems that it does not meet."""
         found = list(self.task.problems)
