@@ -1,5 +1,6 @@
 """What Figures 2b and 5 are said to show about the four-layer transformer."""
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,7 @@ from lemmata.settings import Evidence
 from ..experiments.deep import DEEP, HEADS, LOSSES, Heads
 from ..setting import DeepRun
 
-claim = statements("context")
+claim = partial(statements("context"), on=DEEP)
 
 CONFIDENCE = 0.995
 """With how much of Student's t below it a mean over seeds must differ from a bound to decide."""
@@ -25,7 +26,6 @@ DEVIATIONS = 4.0
     "Section 4, Figure 2(b)",
     "While a four-layer transformer trains, the training loss and the inference losses in and out "
     "of domain go down together: each ends below a quarter of what it was.",
-    on=DEEP,
 )
 @case_by_case
 def figure_2b_trend(case: DeepRun) -> Comparisons:
@@ -42,7 +42,6 @@ def figure_2b_trend(case: DeepRun) -> Comparisons:
     "Section 4, Figure 2(b)",
     "The inference loss of a four-layer transformer is higher out of domain than in domain, at "
     "every record.",
-    on=DEEP,
 )
 @case_by_case
 def figure_2b_ood_above(case: DeepRun) -> Comparisons:
@@ -62,7 +61,6 @@ def figure_2b_ood_above(case: DeepRun) -> Comparisons:
     "ours, next to Figure 2(b)",
     "A trained four-layer transformer loses more out of domain than any one-layer transformer can: "
     "its inference losses end in a ratio that no map linear in the labels has on these prompts.",
-    on=DEEP,
 )
 @case_by_case
 def deep_ratio(case: DeepRun) -> Comparisons:

@@ -1,6 +1,7 @@
 """Theorem 2 and its proof, and the inference losses of Section 4 in closed form."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy.stats import chi2
@@ -23,7 +24,7 @@ from ..experiments.prompts import PROMPTS, Prompts
 from ..setting import CONVERGENCE, NOISE, prediction_error, shifted_law, standard_law
 from ._averages import mean_is
 
-claim = statements("context")
+claim = partial(statements("context"), on=PROMISES)
 
 
 @claim(
@@ -32,7 +33,6 @@ claim = statements("context")
     "After T steps the error ||y-hat - y*||^2 / (2K) is at most epsilon with probability at least "
     "1 - delta, for every lambda of norm at most B.",
     hypotheses=CONVERGENCE,
-    on=PROMISES,
 )
 def theorem_2(evidence: Evidence[Promise]) -> Comparisons:
     """The share of prompts outside, and by how much T is too long where it is not zero."""
@@ -60,7 +60,6 @@ def theorem_2(evidence: Evidence[Promise]) -> Comparisons:
     "Any bound B on ||lambda|| will do, and costs little: ten times B adds "
     "log(100) / -log(1 - eta_w zeta_0 / (2K)) to T.",
     hypotheses=CONVERGENCE,
-    on=PROMISES,
 )
 @case_by_case
 def assumption_4(case: Promise) -> Comparisons:
@@ -79,7 +78,6 @@ def assumption_4(case: Promise) -> Comparisons:
     "Appendix C, (68)",
     "||y - Z'lambda||^2 exceeds tau ||lambda||^2 (N + 2 sqrt(N s) + 2 s) with probability at most "
     "exp(-s).",
-    on=PROMISES,
 )
 @case_by_case
 def equation_68(case: Promise) -> Comparisons:
@@ -95,7 +93,6 @@ def equation_68(case: Promise) -> Comparisons:
     "||y|| <= B (||Z|| + sqrt(tau) (N + 2 sqrt(N log(1/delta)) + 2 log(1/delta))^(1/2)) with "
     "probability at least 1 - delta.",
     hypotheses=(NOISE,),
-    on=PROMISES,
 )
 @case_by_case
 def equation_69(case: Promise) -> Comparisons:

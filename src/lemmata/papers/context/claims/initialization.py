@@ -1,5 +1,7 @@
 """Assumption 2 and Proposition 1: when zeta_0 is positive at the start."""
 
+from functools import partial
+
 import mpmath
 import numpy as np
 
@@ -20,7 +22,7 @@ from ..setting import DISTINCT_ROW, ENOUGH_HEADS, FULL_RANK, NOISE, RESOLVED, Pl
 from ._averages import mean_is
 from ._rounding import OPERATIONS
 
-claim = statements("context")
+claim = partial(statements("context"), on=STARTS)
 
 MOST_TERMS = 8
 """More exponentials than these are linearly dependent in float64."""
@@ -36,7 +38,6 @@ def _full_rank(plan: Plan) -> bool:
     "Section 3.1, Assumption 2, (14)",
     "Assumption 2 means zeta_0 > 0, and needs H >= N.",
     hypotheses=(NOISE, RESOLVED),
-    on=STARTS,
 )
 def assumption_2(evidence: Evidence[Start]) -> Comparisons:
     """Ranks of all B_k, with the plan's heads and with one fewer than examples."""
@@ -58,7 +59,6 @@ def assumption_2(evidence: Evidence[Start]) -> Comparisons:
     "Section 3.1, (11); end of Appendix B",
     "L* is the infimum of the loss: under Assumption 2 some w reaches it with attention as it is.",
     hypotheses=(NOISE, FULL_RANK),
-    on=STARTS,
 )
 @case_by_case
 def equation_11(start: Start) -> Comparisons:
@@ -81,7 +81,6 @@ def equation_11(start: Start) -> Comparisons:
     "Section 3.1, Proposition 1",
     "With Gaussian Q and H >= N, zeta_0 > 0 with probability 1.",
     hypotheses=(DISTINCT_ROW, ENOUGH_HEADS, NOISE, RESOLVED),
-    on=STARTS,
 )
 def proposition_1(evidence: Evidence[Start]) -> Comparisons:
     """In high precision where float64 cannot tell: true, but it may be far below 1e-16."""
@@ -108,7 +107,6 @@ def proposition_1(evidence: Evidence[Start]) -> Comparisons:
     "equation-71",
     "Appendix D.1, (71)",
     "V'Q_h v_k has independent copies as h varies, normal with covariance beta^2 ||v_k||^2 V'V.",
-    on=STARTS,
 )
 @case_by_case
 def equation_71(start: Start) -> Comparisons:
@@ -127,7 +125,6 @@ def equation_71(start: Start) -> Comparisons:
     "Appendix D.1, after (72)",
     "sum_i y_i exp(q v_i) has finitely many zeros in q: no more than y has changes of sign.",
     hypotheses=(DISTINCT_ROW,),
-    on=STARTS,
 )
 @case_by_case
 def equation_72(start: Start) -> Comparisons:

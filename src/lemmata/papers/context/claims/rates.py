@@ -7,17 +7,11 @@ import numpy as np
 from lemmata.claims import Comparisons, at_most, case_by_case, equal, mean_of, statements, tends_to
 from lemmata.settings import Evidence
 
+from .. import theory
 from ..experiments.descents import DESCENTS, Run
 from ..experiments.initialization import FAMILIES, Family
 from ..experiments.plans import rescaled
 from ..setting import CONVERGENCE
-from ..theory import (
-    best_rate,
-    least_gamma,
-    smoothness_repaired,
-    smoothness_simplified,
-    theory_rates,
-)
 from ._rounding import OPERATIONS
 
 claim = statements("context")
@@ -81,8 +75,8 @@ def _family(evidence: Evidence[Family], name: str) -> Family:
 def own_rate_sup(run: Run) -> Comparisons:
     """For gamma from the least one to ten million times that; L is 1 + O(gamma^-2) of its limit."""
     factors, c = 10.0 ** np.arange(8), run.plan.constants
-    rates = [theory_rates(c, gamma=f * least_gamma(c)) for f in factors]
-    shares = [float(rate.guaranteed / best_rate(c)) for rate in rates]
+    rates = [theory.theory_rates(c, gamma=f * theory.least_gamma(c)) for f in factors]
+    shares = [float(rate.guaranteed / theory.best_rate(c)) for rate in rates]
     late = "rate over its supremum for large gamma"
     return [
         at_most(shares, 1.0, part="rate over its supremum", places=factors),
@@ -132,8 +126,8 @@ def own_scale_free(run: Run) -> Comparisons:
     """zeta_0 is known up to the condition of the B_k, in any units."""
     units = run.plan, rescaled(run.plan, 100.0)
     (before, after), (simple_before, simple_after) = (
-        [theory_rates(plan.constants, bound=bound).guaranteed for plan in units]
-        for bound in (smoothness_repaired, smoothness_simplified)
+        [theory.theory_rates(plan.constants, bound=bound).guaranteed for plan in units]
+        for bound in (theory.smoothness_repaired, theory.smoothness_simplified)
     )
     largest = run.plan.frozen.sizes[:, 0].max() ** 2
     condition = np.sqrt(largest / run.plan.constants.zeta)

@@ -25,7 +25,7 @@ from ..setting import (
 )
 from ._averages import mean_is
 
-claim = statements("context")
+claim = partial(statements("context"), on=POINTS)
 
 MOST_NUMBERS = 50_000_000
 """H K^2, the size of the output matrix W^O."""
@@ -57,7 +57,6 @@ def equation_1(case: Prompts) -> Comparisons:
     "equation-8",
     "Section 2, (2) to (8)",
     "The diagonal of W^O (head_1; ...; head_H) is y' sum_h w_{h,k} softmax(V' Q_h v_k).",
-    on=POINTS,
 )
 @case_by_case
 def equation_8(point: Point) -> Comparisons:
@@ -98,7 +97,6 @@ def cubature_loss(point: Point) -> float:
     "equation-9",
     "Section 2, (9)",
     "The loss has a closed form: ||Z-bar (A-hat - A)||^2 / (2K) and a constant.",
-    on=POINTS,
 )
 @case_by_case
 def equation_9(point: Point) -> Comparisons:
@@ -171,7 +169,6 @@ def _with_a_repeated_query(bench: Bench) -> Comparisons:
     "Section 3.1, remark after Assumption 3",
     "Assumption 3 implies that all tokens of the dictionary are distinct.",
     hypotheses=(DISTINCT_ROW,),
-    on=POINTS,
     kind="misprint",
     counterexample=_with_a_repeated_query,
 )
@@ -186,7 +183,6 @@ def assumption_3(case: Point | Plan) -> Comparisons:
     "equation-12",
     "Section 3.1, (12)",
     "Z-bar^2 = Z'Z + m tau I, and f_max^2 is the largest ||z_i||^2 + m tau.",
-    on=POINTS,
 )
 @case_by_case
 def equation_12(point: Point) -> Comparisons:

@@ -18,15 +18,10 @@ from lemmata.claims import (
     statements,
 )
 
+from .. import theory
 from ..experiments.descents import DESCENTS, REPAIRED_DESCENTS, SIMPLIFIED_DESCENTS, Run
 from ..experiments.plans import SCALES
 from ..setting import CONVERGENCE, Plan
-from ..theory import (
-    least_gamma,
-    smoothness,
-    smoothness_simplified,
-    smoothness_simplified_repaired,
-)
 
 claim = partial(statements("context"), hypotheses=CONVERGENCE)
 along_descent = partial(claim, on=DESCENTS)
@@ -86,20 +81,20 @@ def equation_15(run: Run) -> Comparisons:
     "L of (17) is a simpler upper bound of L of (61).",
     on=SCALES,
     kind="constant",
-    simpler=smoothness_simplified,
+    simpler=theory.smoothness_simplified,
     versions=[
         repaired(
             "With the first power of ||Z-bar|| in the bracket and both branches of "
             "max{1, 4 K alpha^2} it is an upper bound of (61) as printed.",
             where="Section 3.1, (17)",
-            simpler=smoothness_simplified_repaired,
+            simpler=theory.smoothness_simplified_repaired,
         )
     ],
 )
 @case_by_case
 def equation_17(plan: Plan, simpler: Callable[..., Any]) -> Comparisons:
-    c, gamma = plan.constants, least_gamma(plan.constants)
-    return at_most(smoothness(c, gamma), simpler(c, gamma), part="L of (61)")
+    c, gamma = plan.constants, theory.least_gamma(plan.constants)
+    return at_most(theory.smoothness(c, gamma), simpler(c, gamma), part="L of (61)")
 
 
 @along_descent("equation-43a", f"{PROOF}, (43a)", "||alpha_h|| stays below alpha of (44).")

@@ -12,16 +12,9 @@ from lemmata.claims import Bench, Experiment, Scale
 from lemmata.settings import Evidence
 from lemmata.training import log_spaced
 
+from .. import theory
 from ..setting import Plan, attention_of, descend
-from ..theory import (
-    Constants,
-    Rates,
-    radius,
-    smoothness,
-    smoothness_repaired,
-    smoothness_simplified,
-    theory_rates,
-)
+from ..theory import Constants, Rates
 from .plans import PLANS, OfPlan
 
 STEPS: dict[Scale, int] = {"quick": 6_000, "paper": 120_000}
@@ -30,9 +23,9 @@ WORK = 2e10
 """Multiplications that a run may cost; larger plans are run for fewer steps."""
 
 BOUNDS: dict[str, Callable[[Constants, Any], Any]] = {
-    "(61)": smoothness,
-    "(17)": smoothness_simplified,
-    "(61) repaired": smoothness_repaired,
+    "(61)": theory.smoothness,
+    "(17)": theory.smoothness_simplified,
+    "(61) repaired": theory.smoothness_repaired,
 }
 """Where L comes from."""
 
@@ -82,7 +75,7 @@ class Run(OfPlan):
     @cached_property
     def radius(self) -> float:
         """alpha of (44)."""
-        return float(radius(self.plan.constants, self.rates.gamma))
+        return float(theory.radius(self.plan.constants, self.rates.gamma))
 
     @property
     def sigma(self) -> float:
@@ -124,7 +117,7 @@ def descend_by_theory(
     unable = tuple(plan for plan in plans if not _able(plan))
     if not able:
         return Evidence((), skipped=unable)
-    rates = [theory_rates(plan.constants, bound=BOUNDS[training.version]) for plan in able]
+    rates = [theory.theory_rates(plan.constants, bound=BOUNDS[training.version]) for plan in able]
     steps = _records(able, training, experiment.scale)
     recording = descend(
         [plan.task for plan in able],
