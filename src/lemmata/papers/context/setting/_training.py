@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, UInt32
 
 from lemmata.training import (
     AbstractGuardable,
@@ -86,7 +86,7 @@ class AdamTraining(AbstractGuardable[AdamState]):
     rate: Float[Array, "*batch"]
     elsewhere: Float[Array, "*batch N N"]
     sample: Float[Array, "*batch prompts K"] | None
-    source: Stream
+    source: UInt32[Array, "*batch 2"]
     batch: int = eqx.field(static=True)
     frozen: bool = eqx.field(static=True)
 
