@@ -1,5 +1,6 @@
 """Comparisons, claims, the judge, verdicts, and the bench on which claims are checked."""
 
+from ._case_by_case import case_by_case as case_by_case
 from ._check import check as check
 from ._check import document_of as document_of
 from ._check import evidence_for as evidence_for
@@ -9,6 +10,7 @@ from ._claim import Comparisons as Comparisons
 from ._claim import Version as Version
 from ._claim import claims_of as claims_of
 from ._claim import declared_by as declared_by
+from ._claim import repaired as repaired
 from ._claim import statements as statements
 from ._comparisons import Comparison as Comparison
 from ._comparisons import Fact as Fact

@@ -41,6 +41,17 @@ class Version:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
+def repaired(
+    statement: str,
+    *,
+    where: str | None = None,
+    on: Experiment[Any] | None = None,
+    **parameters: Any,
+) -> Version:
+    """The version of a statement that is true, and what its check gets instead."""
+    return Version("repaired", where, statement, on=on, parameters=parameters)
+
+
 @dataclass(frozen=True, eq=False)
 class Claim:
     """A statement of a paper, one of ours, or one of a user's.

@@ -154,8 +154,8 @@ def test_the_query_of_lemma_5_by_hand():
     plan = one_example_one_query()
     weights = at_zero(plan, 0.0)
     evidence = pair_points([plan], [(weights, weights)], [1.0])
-    for repaired, right in ((False, Fraction(5, 8) + Fraction(1, 8)), (True, Fraction(1))):
-        comparison = lemma_5(evidence, repaired=repaired)
+    for complete, right in ((False, Fraction(5, 8) + Fraction(1, 8)), (True, Fraction(1))):
+        comparison = lemma_5(evidence, complete=complete)
         assert isinstance(comparison, Identity)
         assert np.asarray(comparison.left).item() == pytest.approx(1, rel=1e-15)
         assert np.asarray(comparison.right).item() == pytest.approx(float(right), rel=1e-15)

@@ -258,7 +258,7 @@ def test_heads_are_judged_by_students_t(
 
 def test_the_largest_ratio_of_linear_maps(bench: Bench):
     (found,) = bench.evidence(DEEP)
-    inside, outside = found.run.how.test_labels()[:, :, : found.run.how.task.N]
+    inside, outside = found.how.test_labels()[:, :, : found.how.task.N]
     rng = np.random.default_rng(0)
     for _ in range(50):
         away = rng.standard_normal((inside.shape[1], 3))
@@ -300,7 +300,7 @@ def test_figure_2b(bench: Bench):
     (found,) = bench.evidence(DEEP)
     (axes,) = drawing.picture.axes
     np.testing.assert_array_equal(axes.lines[1].get_ydata(), found["in_domain"])
-    assert axes.lines[3].get_ydata()[0] == found.run.how.task.minimum
+    assert axes.lines[3].get_ydata()[0] == found.how.task.minimum
     for said in ("7.75\xa0×\xa010¹¹", "13 seconds", "Where the paper is silent: τ = 0.01", "H = 4"):
         assert said in drawing.caption
 

@@ -3,9 +3,9 @@
 ``setup`` has Section 2 and Assumptions 1 and 3; ``loss`` Lemmas 3 to 5, and ``target`` the best
 column A; ``gradients`` Lemmas 1 and 6, ``slopes`` Lemmas 2 and 7 to 9, ``smoothness`` Lemma 10;
 ``initialization`` Assumption 2 and Proposition 1, ``rates`` what the text says of the rate;
-``theorems`` Theorem 1 and ``induction`` its proof; ``inference`` Theorem 2; ``ridge`` and
-``prompt_length`` Section 3.2 and Figure 3; ``training`` Figures 2a and 4; ``deep`` Figures 2b and
-5; ``own`` what the paper does not say.
+``theorems`` Theorem 1 and its proof; ``inference`` Theorem 2; ``ridge`` and ``prompt_length``
+Section 3.2 and Figure 3; ``training`` Figures 2a and 4; ``deep`` Figures 2b and 5; ``own`` what the
+paper does not say.
 """
 
 from lemmata.claims import claims_of
@@ -13,7 +13,6 @@ from lemmata.claims import claims_of
 from . import (
     deep,
     gradients,
-    induction,
     inference,
     initialization,
     loss,
@@ -40,7 +39,6 @@ CLAIMS = claims_of(
         initialization,
         rates,
         theorems,
-        induction,
         inference,
         ridge,
         prompt_length,

@@ -2,19 +2,12 @@
 
 import numpy as np
 
-from lemmata.settings import Evidence, Grid
-
-from ..experiments.points import Point
+from ..setting import Task
 
 OPERATIONS = 64 * float(np.finfo(float).eps)
 """The relative error of a sum of a few dozen products."""
 
 
-def of_inverse(evidence: Evidence[Point]) -> Grid:
+def of_inverse(task: Task) -> float:
     """Where Z'Z + m tau I is inverted: that of a product, times the condition."""
-
-    def condition(point: Point) -> float:
-        ridge = point.task.ridge
-        return max(1.0, point.task.spectral**2 / ridge) if ridge else 1.0
-
-    return OPERATIONS * evidence.each(condition)
+    return OPERATIONS * (max(1.0, task.spectral**2 / task.ridge) if task.ridge else 1.0)

@@ -1,16 +1,18 @@
 """What Figures 2b and 5 are said to show about the four-layer transformer."""
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from scipy.special import stdtrit
 
-from lemmata.claims import Comparisons, at_least, at_most, mean_of, statements
+from lemmata.claims import Comparisons, at_least, at_most, case_by_case, mean_of, statements
 from lemmata.settings import Evidence
 
-from ..experiments.deep import DEEP, HEADS, LOSSES, Deep, Heads
+from ..experiments.deep import DEEP, HEADS, LOSSES, Heads
+from ..setting import DeepRun
 
-claim = statements("context")
+claim = partial(statements("context"), on=DEEP)
 
 CONFIDENCE = 0.995
 """With how much of Student's t below it a mean over seeds must differ from a bound to decide."""
@@ -24,16 +26,15 @@ DEVIATIONS = 4.0
     "Section 4, Figure 2(b)",
     "While a four-layer transformer trains, the training loss and the inference losses in and out "
     "of domain go down together: each ends below a quarter of what it was.",
-    on=DEEP,
 )
-def figure_2b_trend(evidence: Evidence[Deep]) -> Comparisons:
+@case_by_case
+def figure_2b_trend(case: DeepRun) -> Comparisons:
     """Last against first, for each of the three."""
-    comparisons = []
-    for name in LOSSES:
-        losses = evidence.each(lambda case, name=name: case[name][[0, -1]])
-        first, last = losses[:, :1], losses[:, 1:]
-        comparisons.append(at_most(last, first / 4, baseline=first, part=name.replace("_", " ")))
-    return comparisons
+    ends = {name: case[name][[0, -1]] for name in LOSSES}
+    return [
+        at_most(last, first / 4, baseline=first, part=name.replace("_", " "))
+        for name, (first, last) in ends.items()
+    ]
 
 
 @claim(
@@ -41,17 +42,17 @@ def figure_2b_trend(evidence: Evidence[Deep]) -> Comparisons:
     "Section 4, Figure 2(b)",
     "The inference loss of a four-layer transformer is higher out of domain than in domain, at "
     "every record.",
-    on=DEEP,
 )
-def figure_2b_ood_above(evidence: Evidence[Deep]) -> Comparisons:
+@case_by_case
+def figure_2b_ood_above(case: DeepRun) -> Comparisons:
     """On the two test sets of 200 prompts."""
     return at_least(
-        evidence.each(lambda case: case["out_of_domain"]),
-        evidence.each(lambda case: case["in_domain"]),
+        case["out_of_domain"],
+        case["in_domain"],
         strict=True,
         baseline=0.0,
         part="out of domain against in domain",
-        places=evidence.cases[0].steps,
+        places=case.steps,
     )
 
 
@@ -60,16 +61,12 @@ def figure_2b_ood_above(evidence: Evidence[Deep]) -> Comparisons:
     "ours, next to Figure 2(b)",
     "A trained four-layer transformer loses more out of domain than any one-layer transformer can: "
     "its inference losses end in a ratio that no map linear in the labels has on these prompts.",
-    on=DEEP,
 )
-def deep_ratio(evidence: Evidence[Deep]) -> Comparisons:
+@case_by_case
+def deep_ratio(case: DeepRun) -> Comparisons:
     """Against the largest ratio of the quadratic forms that linear maps have for losses."""
-    return at_least(
-        evidence.each(lambda case: case["out_of_domain"][-1] / case["in_domain"][-1]),
-        evidence.each(lambda case: case.linear_ratio),
-        baseline=1.0,
-        part="out of domain over in domain",
-    )
+    ratio = case["out_of_domain"][-1] / case["in_domain"][-1]
+    return at_least(ratio, case.linear_ratio, baseline=1.0, part="out of domain over in domain")
 
 
 def _log_ratio(few: Heads, many: Heads) -> tuple[float, float]:

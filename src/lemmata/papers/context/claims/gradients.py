@@ -1,13 +1,14 @@
 """Lemmas 1 and 6 and the equations around them: gradients, as printed and as derivatives."""
 
+from functools import partial
+
 import numpy as np
 
-from lemmata.claims import Comparison, Comparisons, Silence, equal, statements
-from lemmata.settings import Evidence
+from lemmata.claims import Comparisons, Silence, case_by_case, equal, statements
 
 from ..experiments.points import POINTS, Point
 
-claim = statements("context")
+claim = partial(statements("context"), on=POINTS)
 
 TINY = 1e-100
 """Of a complex step: it is not subtracted from anything, so that no digits are lost."""
@@ -26,94 +27,71 @@ def _softmax_slope(point: Point, head: int, tokens: np.ndarray) -> np.ndarray:
     "lemma-1",
     "Appendix A.2, Lemma 1, (29)",
     "d s_j / d Q = s_j sum_i s_i (v_j - v_i) v_k' for attention s to N tokens.",
-    on=POINTS,
 )
-def lemma_1(evidence: Evidence[Point]) -> Comparisons:
+@case_by_case
+def lemma_1(point: Point) -> Comparisons:
     """Against the derivative that differentiation in a direction gives."""
-
-    def printed(point: Point) -> np.ndarray:
-        s, V = point.here.attention[:, 0, -1], point.task.prompt
-        change = point.there.Q[0] - point.here.Q[0]
-        inner = V - (V @ s)[:, None]
-        return s * (inner.T @ change @ point.task.tokens[:, -1]) / np.linalg.norm(change)
-
-    def size(point: Point) -> np.ndarray:
-        norms = point.task.norms
-        return 2 * point.here.logit_size * point.here.attention[:, 0, -1] * norms.max() * norms[-1]
-
+    s, V, norms = point.here.attention[:, 0, -1], point.task.prompt, point.task.norms
+    token = point.task.tokens[:, -1]
+    change = point.there.Q[0] - point.here.Q[0]
+    inner = V - (V @ s)[:, None]
     return equal(
-        evidence.each(lambda p: _softmax_slope(p, 0, p.task.tokens[:, -1])),
-        evidence.each(printed),
-        size=evidence.each(size),
+        _softmax_slope(point, 0, token),
+        s * (inner.T @ change @ token) / np.linalg.norm(change),
+        size=2 * point.here.logit_size * s * norms.max() * norms[-1],
         part="derivative",
     )
+
+
+def _value_slope(point: Point) -> np.ndarray:
+    """B_k' Z-bar delta_k, head by head."""
+    return np.einsum("nhk,nk->hk", point.here.B, point.here.weighted)
 
 
 @claim(
     "lemma-6",
     "Appendix B, Lemma 6, (39) to (41), (81)",
     "A step at the rates eta_Q and eta_w is one at the rate eta_Q in (Q, w / gamma).",
-    on=POINTS,
 )
-def lemma_6(evidence: Evidence[Point]) -> Comparisons:
+@case_by_case
+def lemma_6(point: Point) -> Comparisons:
     """w after the step both ways; the gradient in alpha is that of (45)."""
-    rate = 0.01
-
-    def two_rates(point: Point) -> np.ndarray:
-        return point.here.w - rate * point.gamma**2 * point.here.value_slope
-
-    def one_rate(point: Point) -> np.ndarray:
-        slope = np.einsum("nhk,nk->hk", point.here.B, point.here.weighted) / point.task.K
-        return point.gamma * (point.here.w / point.gamma - rate * point.gamma * slope)
-
-    def size(point: Point) -> float:
-        return np.abs(point.here.w).max() + rate * point.gamma * _value_slope_size(point).max()
-
+    rate, at, gamma = 0.01, point.here, point.gamma
+    in_alpha = rate * gamma * (_value_slope(point) / point.task.K)
+    scale = gamma * point.task.spectral / point.task.K
+    terms = scale * at.logit_size * np.linalg.norm(at.weighted, axis=0)
     return equal(
-        evidence.each(two_rates),
-        evidence.each(one_rate),
-        size=evidence.each(size),
+        at.w - rate * gamma**2 * at.value_slope,
+        gamma * (at.w / gamma - in_alpha),
+        size=np.abs(at.w).max() + rate * gamma * terms.max(),
         part="w after a step",
     )
-
-
-def _value_slope_size(point: Point) -> np.ndarray:
-    """Of the terms of the gradient in alpha_k, token by token."""
-    scale = point.gamma * point.task.spectral / point.task.K
-    return scale * point.here.logit_size * np.linalg.norm(point.here.weighted, axis=0)
 
 
 @claim(
     "equation-45",
     "Appendix B, (45)",
     "d l / d alpha_k = (gamma / K) B_k' Z-bar delta_k.",
-    on=POINTS,
 )
-def equation_45(evidence: Evidence[Point]) -> Comparisons:
-    """Against the derivative of the loss itself, a quadratic in alpha: half a difference of two."""
+@case_by_case
+def equation_45(point: Point) -> Comparisons:
+    """Against the derivative of the loss itself, a quadratic in alpha: half a difference of two.
 
-    def printed(point: Point) -> np.ndarray:
-        slope = np.einsum("nhk,nk->hk", point.here.B, point.here.weighted)
-        return point.gamma / point.task.K * slope
-
-    def difference(point: Point) -> np.ndarray:
-        task, at = point.task, point.here
-        step = np.abs(at.w).max()
-        slopes = np.empty_like(at.w)
-        for h in range(point.H):
-            moved = (at.delta + sign * step * at.attention[:, h] for sign in (1, -1))
-            more, less = (np.sum((task.root @ delta) ** 2, axis=0) for delta in moved)
-            slopes[h] = (more - less) / (2 * task.K)
-        return point.gamma * slopes / (2 * step)
-
-    def size(point: Point) -> np.ndarray:
-        """Of the squares that are subtracted."""
-        step = np.abs(point.here.w).max()
-        largest = np.linalg.norm(point.here.weighted, axis=0) + step * point.task.spectral
-        return np.tile(point.gamma * largest**2 / (2 * point.task.K * step), point.H)
-
+    Rounding is relative to the squares that are subtracted.
+    """
+    task, at = point.task, point.here
+    step = np.abs(at.w).max()
+    slopes = np.empty_like(at.w)
+    for h in range(point.H):
+        moved = (at.delta + sign * step * at.attention[:, h] for sign in (1, -1))
+        more, less = (np.sum((task.root @ delta) ** 2, axis=0) for delta in moved)
+        slopes[h] = (more - less) / (2 * task.K)
+    largest = np.linalg.norm(at.weighted, axis=0) + step * task.spectral
     return equal(
-        evidence.each(difference), evidence.each(printed), size=evidence.each(size), part="slope"
+        point.gamma * slopes / (2 * step),
+        point.gamma / task.K * _value_slope(point),
+        size=np.tile(point.gamma * largest**2 / (2 * task.K * step), point.H),
+        part="slope",
     )
 
 
@@ -148,31 +126,28 @@ def _query_slope_size(point: Point) -> np.ndarray:
     "equation-82",
     "Appendix D.5, (82)",
     "d l / d Q_h is the sum over k and j of (Z-bar delta_k)' z-bar_j G^{h,jk} gamma / K.",
-    on=POINTS,
     columns="root",
 )
 @claim(
     "equation-56",
     "Appendix B, (56)",
     "The same sum with z_j, a vector of m entries, in the place of z-bar_j.",
-    on=POINTS,
     kind="misprint",
     columns="Z",
 )
-def equation_82(evidence: Evidence[Point], columns: str) -> Comparisons:
+@case_by_case
+def equation_82(point: Point, columns: str) -> Comparisons:
     """The sum as printed against derivatives of the loss along directions.
 
     (Z-bar delta)' z_j has a meaning only where m = N; (56) is judged there.
     """
-    points = evidence if columns == "root" else evidence.where(is_square)
-    if not len(points):
+    if columns == "Z" and not is_square(point):
         return no_square("(56)")
     return equal(
-        points.each(_loss_slope),
-        points.each(lambda p: _slope_in_Q(p, getattr(p.task, columns))),
-        size=points.each(_query_slope_size),
+        _loss_slope(point),
+        _slope_in_Q(point, getattr(point.task, columns)),
+        size=_query_slope_size(point),
         part="derivative",
-        cases=points.cases,
     )
 
 
@@ -181,7 +156,7 @@ def is_square(point: Point) -> bool:
     return point.task.m == point.task.N > 1
 
 
-def no_square(equation: str) -> Comparison:
+def no_square(equation: str) -> Silence:
     """What is said of a product that exists for m = N only, where no task has that."""
     reason = f"{equation} multiplies vectors of m and N entries"
     return Silence(reason, applies=False, part="shapes")
@@ -192,26 +167,18 @@ def no_square(equation: str) -> Comparison:
     "Section 2, (10)",
     "Descent on Q_h is descent on the N x d matrix V'Q_h with the preconditioner V'V: attention "
     "depends on nothing else.",
-    on=POINTS,
 )
-def own_smaller_parameters(evidence: Evidence[Point]) -> Comparisons:
+@case_by_case
+def own_smaller_parameters(point: Point) -> Comparisons:
     """V' times the gradient in Q_h, and V'V times the gradient in V'Q_h."""
-
-    def smaller(point: Point) -> np.ndarray:
-        task, at = point.task, point.here
-        slope = task.root @ at.weighted / task.K
-        mean = np.einsum("nhk,nk->hk", at.attention, slope)
-        logits = at.w * at.attention * (slope[:, None, :] - mean)
-        in_smaller = np.einsum("nhk,bk->hnb", logits, task.tokens)
-        return np.einsum("nm,hmb->hnb", task.prompt.T @ task.prompt, in_smaller)
-
-    def larger(point: Point) -> np.ndarray:
-        return np.einsum("an,hab->hnb", point.task.prompt, point.here.query_slope)
-
-    def size(point: Point) -> np.ndarray:
-        entries = point.task.N * point.task.d
-        return np.repeat(point.task.norms.max() * _query_slope_size(point), entries)
-
+    task, at = point.task, point.here
+    slope = task.root @ at.weighted / task.K
+    mean = np.einsum("nhk,nk->hk", at.attention, slope)
+    logits = at.w * at.attention * (slope[:, None, :] - mean)
+    in_smaller = np.einsum("nhk,bk->hnb", logits, task.tokens)
     return equal(
-        evidence.each(larger), evidence.each(smaller), size=evidence.each(size), part="slope"
+        np.einsum("an,hab->hnb", task.prompt, at.query_slope),
+        np.einsum("nm,hmb->hnb", task.prompt.T @ task.prompt, in_smaller),
+        size=np.repeat(task.norms.max() * _query_slope_size(point), task.N * task.d),
+        part="slope",
     )

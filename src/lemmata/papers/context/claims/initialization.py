@@ -1,9 +1,20 @@
 """Assumption 2 and Proposition 1: when zeta_0 is positive at the start."""
 
+from functools import partial
+
 import mpmath
 import numpy as np
 
-from lemmata.claims import Comparisons, Fact, Silence, at_least, at_most, equal, statements
+from lemmata.claims import (
+    Comparisons,
+    Fact,
+    Silence,
+    at_least,
+    at_most,
+    case_by_case,
+    equal,
+    statements,
+)
 from lemmata.settings import Evidence
 
 from ..experiments.initialization import SPECIAL_STARTS, STARTS, Start
@@ -11,7 +22,7 @@ from ..setting import DISTINCT_ROW, ENOUGH_HEADS, FULL_RANK, NOISE, RESOLVED, Pl
 from ._averages import mean_is
 from ._rounding import OPERATIONS
 
-claim = statements("context")
+claim = partial(statements("context"), on=STARTS)
 
 MOST_TERMS = 8
 """More exponentials than these are linearly dependent in float64."""
@@ -27,7 +38,6 @@ def _full_rank(plan: Plan) -> bool:
     "Section 3.1, Assumption 2, (14)",
     "Assumption 2 means zeta_0 > 0, and needs H >= N.",
     hypotheses=(NOISE, RESOLVED),
-    on=STARTS,
 )
 def assumption_2(evidence: Evidence[Start]) -> Comparisons:
     """Ranks of all B_k, with the plan's heads and with one fewer than examples."""
@@ -49,28 +59,21 @@ def assumption_2(evidence: Evidence[Start]) -> Comparisons:
     "Section 3.1, (11); end of Appendix B",
     "L* is the infimum of the loss: under Assumption 2 some w reaches it with attention as it is.",
     hypotheses=(NOISE, FULL_RANK),
-    on=STARTS,
 )
-def equation_11(evidence: Evidence[Start]) -> Comparisons:
+@case_by_case
+def equation_11(start: Start) -> Comparisons:
     """What the best w leaves, token by token; the condition of B_k decides the rounding error."""
-
-    def left_over(start: Start) -> list[np.floating]:
-        wanted = start.task.root @ start.task.target
-        return [
-            np.linalg.norm(B @ np.linalg.lstsq(B, wanted[:, k], rcond=1e-15)[0] - wanted[:, k])
-            for k, B in enumerate(start.plan.frozen.scores)
-        ]
-
-    resolved = evidence.where(lambda start: start.plan.frozen.resolved)
-    return equal(
-        resolved.each(left_over),
-        0.0,
-        size=resolved.each(lambda s: np.linalg.norm(s.task.root @ s.task.target, axis=0)),
-        rounding=OPERATIONS
-        * resolved.each(lambda s: s.plan.frozen.sizes[:, 0] / s.plan.frozen.sizes[:, -1]),
-        part="root of the gap",
-        cases=resolved.cases,
-    )
+    frozen, wanted = start.plan.frozen, start.task.root @ start.task.target
+    part = "root of the gap"
+    if not frozen.resolved:
+        return Silence("float64 cannot tell zeta_0 from zero", applies=False, part=part)
+    left_over = [
+        np.linalg.norm(B @ np.linalg.lstsq(B, wanted[:, k], rcond=1e-15)[0] - wanted[:, k])
+        for k, B in enumerate(frozen.scores)
+    ]
+    rounding = OPERATIONS * (frozen.sizes[:, 0] / frozen.sizes[:, -1])
+    size = np.linalg.norm(wanted, axis=0)
+    return equal(left_over, 0.0, size=size, rounding=rounding, part=part)
 
 
 @claim(
@@ -78,7 +81,6 @@ def equation_11(evidence: Evidence[Start]) -> Comparisons:
     "Section 3.1, Proposition 1",
     "With Gaussian Q and H >= N, zeta_0 > 0 with probability 1.",
     hypotheses=(DISTINCT_ROW, ENOUGH_HEADS, NOISE, RESOLVED),
-    on=STARTS,
 )
 def proposition_1(evidence: Evidence[Start]) -> Comparisons:
     """In high precision where float64 cannot tell: true, but it may be far below 1e-16."""
@@ -105,24 +107,17 @@ def proposition_1(evidence: Evidence[Start]) -> Comparisons:
     "equation-71",
     "Appendix D.1, (71)",
     "V'Q_h v_k has independent copies as h varies, normal with covariance beta^2 ||v_k||^2 V'V.",
-    on=STARTS,
 )
-def equation_71(evidence: Evidence[Start]) -> Comparisons:
+@case_by_case
+def equation_71(start: Start) -> Comparisons:
     """Second moments over drawn heads."""
-
-    def moments(start: Start) -> np.ndarray:
-        task, scale = start.task, start.plan.scale
-        rng = np.random.default_rng([start.plan.seed, 17])
-        count = max(50, min(2_000, 20_000_000 // task.d**2))
-        heads = (scale * rng.standard_normal((task.d, task.d)) for _ in range(count))
-        logits = np.array([task.prompt.T @ (Q @ task.tokens[:, -1]) for Q in heads])
-        return logits[:, :, None] * logits[:, None, :]
-
-    def covariance(start: Start) -> np.ndarray:
-        task = start.task
-        return (start.plan.scale * task.norms[-1]) ** 2 * task.prompt.T @ task.prompt
-
-    return mean_is("second moments", evidence, moments, covariance)
+    task, scale = start.task, start.plan.scale
+    rng = np.random.default_rng([start.plan.seed, 17])
+    count = max(50, min(2_000, 20_000_000 // task.d**2))
+    heads = (scale * rng.standard_normal((task.d, task.d)) for _ in range(count))
+    logits = np.array([task.prompt.T @ (Q @ task.tokens[:, -1]) for Q in heads])
+    covariance = (scale * task.norms[-1]) ** 2 * task.prompt.T @ task.prompt
+    return mean_is("second moments", logits[:, :, None] * logits[:, None, :], covariance)
 
 
 @claim(
@@ -130,24 +125,18 @@ def equation_71(evidence: Evidence[Start]) -> Comparisons:
     "Appendix D.1, after (72)",
     "sum_i y_i exp(q v_i) has finitely many zeros in q: no more than y has changes of sign.",
     hypotheses=(DISTINCT_ROW,),
-    on=STARTS,
 )
-def equation_72(evidence: Evidence[Start]) -> Comparisons:
+@case_by_case
+def equation_72(start: Start) -> Comparisons:
     """Sign changes on a fine grid of q, for coefficients with zeros at N - 1 chosen places."""
-    few = evidence.where(lambda start: start.task.N <= MOST_TERMS)
-    if not len(few):
+    if start.task.N > MOST_TERMS:
         return Silence("too many terms for float64", applies=False, part="zeros")
-    counts = few.each(_zeros_and_changes)
-    return at_most(counts[:, :1], counts[:, 1:], part="zeros", cases=few.cases)
-
-
-def _zeros_and_changes(start: Start) -> tuple[int, int]:
     row = np.sort(next(r for r in start.task.prompt if len(np.unique(r)) == len(r)))
     scale = max(np.abs(row).max(), 1e-300)
     zeros = np.linspace(-1, 1, len(row) + 1)[1:-1] / scale
     y = np.linalg.svd(np.exp(np.outer(zeros, row)))[2][-1] if len(row) > 1 else np.ones(1)
     values = np.exp(np.outer(np.linspace(-3, 3, 20_001) / scale, row)) @ y
-    return _changes(values), _changes(y)
+    return at_most(_changes(values), _changes(y), part="zeros")
 
 
 def _changes(values: np.ndarray) -> int:

@@ -9,6 +9,7 @@ from lemmata.claims import (
     Silence,
     at_least,
     at_most,
+    case_by_case,
     equal,
     mean_of,
     statements,
@@ -36,19 +37,13 @@ REACHED = 1e-9
     hypotheses=(NOISE,),
     on=ONE_HEAD,
 )
-def section_33_one_head(evidence: Evidence[OneHead]) -> Comparisons:
+@case_by_case
+def section_33_one_head(case: OneHead) -> Comparisons:
     """A certified floor: columns of A-hat have entries of one sign, whatever attention is."""
-    mixed = evidence.where(lambda case: case.mixed)
-    if not len(mixed):
+    if not case.mixed:
         return Silence("no column of A has entries of both signs", applies=False, part="signs")
-    return at_least(
-        mixed.each(lambda case: case.floor),
-        0.0,
-        strict=True,
-        size=mixed.each(lambda case: case.task.initial_gap),
-        part="least gap of one head",
-        cases=mixed.cases,
-    )
+    part = "least gap of one head"
+    return at_least(case.floor, 0.0, strict=True, size=case.task.initial_gap, part=part)
 
 
 @claim(
@@ -80,22 +75,18 @@ def section_33_heads(evidence: Evidence[FewHeads]) -> Comparisons:
     hypotheses=(NOISE,),
     on=FEW_HEADS,
 )
-def own_frozen_floor(evidence: Evidence[FewHeads]) -> Comparisons:
+@case_by_case
+def own_frozen_floor(case: FewHeads) -> Comparisons:
     """Against least squares, token by token; rounding is relative to the first gap."""
-
-    def residual(case: FewHeads) -> float:
-        wanted = case.task.root @ case.task.target
-        total = 0.0
-        for k in range(case.task.K):
-            B = case.task.root @ case.frozen.attention[:, :, k]
-            w = np.linalg.lstsq(B, wanted[:, k])[0]
-            total += float(np.sum((B @ w - wanted[:, k]) ** 2))
-        return total / (2 * case.task.K)
-
-    floor = evidence.each(lambda case: case.frozen.floor())
-    first = evidence.each(lambda case: case.task.initial_gap)
+    task, frozen = case.task, case.plan.frozen
+    wanted, residual = task.root @ task.target, 0.0
+    for k in range(task.K):
+        B = task.root @ frozen.attention[:, :, k]
+        w = np.linalg.lstsq(B, wanted[:, k])[0]
+        residual += float(np.sum((B @ w - wanted[:, k]) ** 2))
+    floor, first = frozen.floor(), task.initial_gap
     return [
-        equal(floor, evidence.each(residual), size=first, part="floor"),
+        equal(floor, residual / (2 * task.K), size=first, part="floor"),
         at_least(floor, 0.0, strict=True, size=first, part="not zero"),
     ]
 

@@ -1,30 +1,32 @@
 """Sections 3.2 and 3.3: which ridge regression it is that the transformer learns."""
 
+from functools import partial
+
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import Comparisons, Silence, Version, equal, statements, tends_to
-from lemmata.settings import Evidence, Grid
+from lemmata.claims import Comparisons, Silence, case_by_case, equal, repaired, statements, tends_to
 
 from ..experiments.points import POINTS, Point
 from ..setting import NOISE, Task
 from ._rounding import OPERATIONS
 
-claim = statements("context")
+claim = partial(statements("context"), on=POINTS)
 
 
-def _no_length(why: str) -> Silence:
-    return Silence(why, applies=False, part="lengths")
+def _same(left: np.ndarray, right: np.ndarray, task: Task, level: float, part: str) -> Comparisons:
+    """Two solutions with Z Z' + r I: the rounding of solving is multiplied by the condition."""
+    rounding = OPERATIONS * (1 + float(task.sizes[0]) ** 2 / level)
+    return equal(left, right, rounding=rounding, size=np.abs(left).max(), part=part)
 
 
-def _rounding(task: Task, level: float) -> float:
-    """Of a solution with Z Z' + r I: that of solving, times the condition."""
-    return OPERATIONS * (1 + float(task.sizes[0]) ** 2 / level)
+def _labels(task: Task) -> Float[np.ndarray, "N"]:
+    return np.cos(np.arange(1, task.N + 1))
 
 
-def _largest(sides: Grid) -> np.ndarray:
-    """What the rounding error of all entries of a vector is relative to."""
-    return np.nanmax(np.abs(sides), axis=1, keepdims=True)
+def _ridge(task: Task, level: float) -> Float[np.ndarray, "m"]:
+    """(r I + Z Z')^-1 Z y."""
+    return np.linalg.solve(level * np.eye(task.m) + task.Z @ task.Z.T, task.Z @ _labels(task))
 
 
 @claim(
@@ -32,36 +34,17 @@ def _largest(sides: Grid) -> np.ndarray:
     "Section 3.2, (20), (25); Appendix C, (67)",
     "The minimizer of the ridge problem is (r I + Z Z')^-1 Z y, for r = m tau and r = N tau.",
     hypotheses=(NOISE,),
-    on=POINTS,
 )
-def equation_67(evidence: Evidence[Point]) -> Comparisons:
+@case_by_case
+def equation_67(point: Point) -> Comparisons:
     """Against least squares on the problem with the regularizer as further rows."""
-
-    def solved(task: Task, level: float) -> np.ndarray:
-        left = np.vstack([task.Z.T, np.sqrt(level) * np.eye(task.m)])
-        right = np.concatenate([_labels(task), np.zeros(task.m)])
-        return np.linalg.lstsq(left, right)[0]
-
-    def closed(task: Task, level: float) -> np.ndarray:
-        return np.linalg.solve(level * np.eye(task.m) + task.Z @ task.Z.T, task.Z @ _labels(task))
-
+    task = point.task
     comparisons = []
-    for name, level in (("m tau", lambda t: t.ridge), ("N tau", lambda t: t.N * t.tau)):
-        left = evidence.each(lambda p, level=level: solved(p.task, level(p.task)))
-        comparisons.append(
-            equal(
-                left,
-                evidence.each(lambda p, level=level: closed(p.task, level(p.task))),
-                rounding=evidence.each(lambda p, level=level: _rounding(p.task, level(p.task))),
-                size=_largest(left),
-                part=f"r = {name}",
-            )
-        )
+    for name, level in (("m tau", task.ridge), ("N tau", task.N * task.tau)):
+        left = np.vstack([task.Z.T, np.sqrt(level) * np.eye(task.m)])
+        solved = np.linalg.lstsq(left, np.append(_labels(task), np.zeros(task.m)))[0]
+        comparisons.append(_same(solved, _ridge(task, level), task, level, f"r = {name}"))
     return comparisons
-
-
-def _labels(task: Task) -> Float[np.ndarray, "N"]:
-    return np.cos(np.arange(1, task.N + 1))
 
 
 @claim(
@@ -69,60 +52,38 @@ def _labels(task: Task) -> Float[np.ndarray, "N"]:
     "Section 3.3, (27); Appendix C",
     "A'y is y on the prompt and ridge regression (20) on the queries: A'y = y*.",
     hypotheses=(NOISE,),
-    on=POINTS,
 )
-def equation_27(evidence: Evidence[Point]) -> Comparisons:
-    def ridge(point: Point) -> np.ndarray:
-        task, labels = point.task, _labels(point.task)
-        inner = np.linalg.solve(task.ridge * np.eye(task.m) + task.Z @ task.Z.T, task.Z @ labels)
-        return np.concatenate([labels, task.Z_query.T @ inner])
-
-    left = evidence.each(lambda p: p.task.target.T @ _labels(p.task))
-    return equal(
-        left,
-        evidence.each(ridge),
-        rounding=evidence.each(lambda p: _rounding(p.task, p.task.ridge)),
-        size=_largest(left),
-        part="y*",
-    )
+@case_by_case
+def equation_27(point: Point) -> Comparisons:
+    task, labels = point.task, _labels(point.task)
+    stated = np.append(labels, task.Z_query.T @ _ridge(task, task.ridge))
+    return _same(task.target.T @ labels, stated, task, task.ridge, "y*")
 
 
-def _determined(evidence: Evidence[Point]) -> Evidence[Point]:
-    """Where N >= m and Z is clearly of rank m."""
-
-    def full(point: Point) -> bool:
-        sizes = point.task.sizes
-        return point.task.m <= point.task.N and bool(sizes[-1] > 0.03 * sizes[0])
-
-    return evidence.where(full)
+def _determined(task: Task) -> bool:
+    """Whether N >= m and Z is clearly of rank m."""
+    return task.m <= task.N and bool(task.sizes[-1] > 0.03 * task.sizes[0])
 
 
 @claim(
     "equation-26",
     "Section 3.3, (26)",
     "Without noise, and with N >= m and Z of rank m, y_k = <y, Z^+ z_k> for every token.",
-    on=POINTS,
 )
-def equation_26(evidence: Evidence[Point]) -> Comparisons:
-    determined = _determined(evidence)
-    if not len(determined):
-        return _no_length("no task has N >= m and Z of full rank")
-
-    def coefficients(task: Task) -> np.ndarray:
-        return np.sin(np.arange(1, task.m + 1))
-
-    def predicted(point: Point) -> np.ndarray:
-        task = point.task
-        return coefficients(task) @ task.Z @ np.linalg.pinv(task.Z) @ task.representations
-
-    exact = determined.each(lambda p: coefficients(p.task) @ p.task.representations)
+@case_by_case
+def equation_26(point: Point) -> Comparisons:
+    task = point.task
+    if not _determined(task):
+        reason = "no task has N >= m and Z of full rank"
+        return Silence(reason, applies=False, part="lengths")
+    coefficients = np.sin(np.arange(1, task.m + 1))
+    exact = coefficients @ task.representations
     return equal(
-        determined.each(predicted),
+        coefficients @ task.Z @ np.linalg.pinv(task.Z) @ task.representations,
         exact,
-        rounding=determined.each(lambda p: OPERATIONS * p.task.sizes[0] / p.task.sizes[-1]),
-        size=_largest(exact),
+        rounding=OPERATIONS * task.sizes[0] / task.sizes[-1],
+        size=np.abs(exact).max(),
         part="labels",
-        cases=determined.cases,
     )
 
 
@@ -130,36 +91,29 @@ def equation_26(evidence: Evidence[Point]) -> Comparisons:
     "section-3.3/noiseless",
     "Section 3.3, before (26)",
     "Without noise and with N >= m, A becomes Z^+ Z-hat.",
-    on=POINTS,
     kind="misprint",
-    versions=[
-        Version("repaired", statement="It becomes (I, Z^+ Z^Q).", parameters={"copies": True})
-    ],
+    versions=[repaired("It becomes (I, Z^+ Z^Q).", copies=True)],
 )
-def section_33_noiseless(evidence: Evidence[Point], copies: bool = False) -> Comparisons:
+@case_by_case
+def section_33_noiseless(point: Point, copies: bool = False) -> Comparisons:
     """The limit of (34) for tau to 0 has I_N in front, not the projector Z^+ Z.
 
     How far (34) is from what is stated, while the regularizer falls.
     """
-    several = _determined(evidence).where(lambda p: p.task.m < p.task.N)
-    if not len(several):
-        return _no_length("no task has N > m and Z of full rank")
+    task = point.task
+    if not (_determined(task) and task.m < task.N):
+        reason = "no task has N > m and Z of full rank"
+        return Silence(reason, applies=False, part="lengths")
+    stated = np.linalg.pinv(task.Z) @ task.representations
+    if copies:
+        stated[:, : task.N] = np.eye(task.N)
     inverse_levels = 2.0 ** np.arange(4, 18)
-
-    def distances(point: Point) -> np.ndarray:
-        task = point.task
-        stated = np.linalg.pinv(task.Z) @ task.representations
-        if copies:
-            stated[:, : task.N] = np.eye(task.N)
-        ridges = task.sizes[-1] ** 2 / inverse_levels
-        return np.array([np.linalg.norm(_regularized(task, r) - stated) for r in ridges])
-
+    ridges = task.sizes[-1] ** 2 / inverse_levels
     return tends_to(
-        several.each(distances),
+        np.array([np.linalg.norm(_regularized(task, r) - stated) for r in ridges]),
         trend=1 / inverse_levels,
-        size=several.each(lambda p: np.linalg.norm(p.task.target)),
+        size=np.linalg.norm(task.target),
         part="distance from A",
-        cases=several.cases,
         places=inverse_levels,
     )
 

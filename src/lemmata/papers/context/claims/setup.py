@@ -1,12 +1,10 @@
 """Section 2: labels, the transformer in its two forms, the loss, and the assumptions."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
 
 import numpy as np
-from jaxtyping import Float
 
-from lemmata.claims import Bench, Comparisons, Identity, Silence, equal, statements
+from lemmata.claims import Bench, Comparisons, Identity, Silence, case_by_case, equal, statements
 from lemmata.settings import Evidence
 
 from ..counterexamples import repeated_query
@@ -16,7 +14,7 @@ from ..setting import (
     DISTINCT_ROW,
     NOISE,
     Law,
-    Task,
+    Plan,
     as_written,
     correlated_law,
     embed,
@@ -27,7 +25,7 @@ from ..setting import (
 )
 from ._averages import mean_is
 
-claim = statements("context")
+claim = partial(statements("context"), on=POINTS)
 
 MOST_NUMBERS = 50_000_000
 """H K^2, the size of the output matrix W^O."""
@@ -41,37 +39,17 @@ MOST_NUMBERS = 50_000_000
     hypotheses=(NOISE,),
     on=PROMPTS,
 )
-def equation_1(evidence: Evidence[Prompts]) -> Comparisons:
+@case_by_case
+def equation_1(case: Prompts) -> Comparisons:
     """Moments up to the fourth, and covariances of neighbours, with noise drawn entry by entry."""
-
-    def away(case: Prompts) -> np.ndarray:
-        return case.literal_labels - case.coefficients @ case.task.representations
-
-    def variance(case: Prompts) -> Float[np.ndarray, "K"]:
-        return np.full(case.task.K, case.task.tau * float(np.sum(case.coefficients**2)))
-
+    away = case.literal_labels - case.coefficients @ case.task.representations
+    variance = np.full(case.task.K, case.task.tau * float(np.sum(case.coefficients**2)))
+    none = np.zeros(case.task.K)
     return [
-        mean_is(
-            "means",
-            evidence,
-            away,
-            lambda case: np.zeros(case.task.K),
-            size=lambda case: np.sqrt(variance(case)),
-        ),
-        mean_is("variances", evidence, lambda case: away(case) ** 2, variance),
-        mean_is(
-            "fourth moments",
-            evidence,
-            lambda case: away(case) ** 4,
-            lambda case: 3 * variance(case) ** 2,
-        ),
-        mean_is(
-            "covariances",
-            evidence,
-            lambda case: away(case)[:, :-1] * away(case)[:, 1:],
-            lambda case: np.zeros(case.task.K - 1),
-            size=lambda case: variance(case)[1:],
-        ),
+        mean_is("means", away, none, size=np.sqrt(variance)),
+        mean_is("variances", away**2, variance),
+        mean_is("fourth moments", away**4, 3 * variance**2),
+        mean_is("covariances", away[:, :-1] * away[:, 1:], none[1:], size=variance[1:]),
     ]
 
 
@@ -79,26 +57,21 @@ def equation_1(evidence: Evidence[Prompts]) -> Comparisons:
     "equation-8",
     "Section 2, (2) to (8)",
     "The diagonal of W^O (head_1; ...; head_H) is y' sum_h w_{h,k} softmax(V' Q_h v_k).",
-    on=POINTS,
 )
-def equation_8(evidence: Evidence[Point]) -> Comparisons:
+@case_by_case
+def equation_8(point: Point) -> Comparisons:
     """Explicit key, query, value and output matrices against A-hat."""
-
-    def labels(point: Point) -> np.ndarray:
-        return np.cos(np.arange(1, point.task.N + 1))
-
-    def written(point: Point) -> np.ndarray:
-        embedding = embed(point.task, labels(point))
-        transformer = as_written(from_heads(point.here.Q, point.here.w))
-        return np.diag(transformer(embedding[:, : point.task.N], embedding))
-
-    small = evidence.where(lambda point: point.H * point.task.K**2 <= MOST_NUMBERS)
+    task, at = point.task, point.here
+    if point.H * task.K**2 > MOST_NUMBERS:
+        return Silence("the output matrix is too large", applies=False, part="predictions")
+    labels = np.cos(np.arange(1, task.N + 1))
+    embedding = embed(task, labels)
+    transformer = as_written(from_heads(at.Q, at.w))
     return equal(
-        small.each(written),
-        small.each(lambda p: labels(p) @ p.here.combined),
-        size=small.each(lambda p: p.H * max(1.0, float(np.abs(p.here.w).max()))),
+        np.diag(transformer(embedding[:, : task.N], embedding)),
+        labels @ at.combined,
+        size=point.H * max(1.0, float(np.abs(at.w).max())),
         part="predictions",
-        cases=small.cases,
     )
 
 
@@ -124,29 +97,17 @@ def cubature_loss(point: Point) -> float:
     "equation-9",
     "Section 2, (9)",
     "The loss has a closed form: ||Z-bar (A-hat - A)||^2 / (2K) and a constant.",
-    on=POINTS,
 )
-def equation_9(evidence: Evidence[Point]) -> Comparisons:
+@case_by_case
+def equation_9(point: Point) -> Comparisons:
     """Against an exact sum over coefficients."""
-    return equal(
-        evidence.each(cubature_loss),
-        evidence.each(lambda p: p.here.gap + p.task.minimum),
-        part="loss",
-    )
+    return equal(cubature_loss(point), point.here.gap + point.task.minimum, part="loss")
 
 
-def _loss_is(
-    part: str,
-    evidence: Evidence[Prompts],
-    law: Callable[[int], Law],
-    stated: Callable[[Prompts], float],
-) -> Identity:
-    """The average loss over prompts is what is stated."""
-    return mean_is(part, evidence, lambda case: case.losses(law(case.task.m)), stated)
-
-
-def _closed_loss(case: Prompts) -> float:
-    return float(case.task.loss(case.combined))
+def _loss_is(part: str, case: Prompts, law: Law, stated: float | None = None) -> Identity:
+    """The average loss over prompts is what is stated, or the closed form for Assumption 1."""
+    closed = float(case.task.loss(case.combined)) if stated is None else stated
+    return mean_is(part, case.losses(law), closed)
 
 
 @claim(
@@ -156,16 +117,16 @@ def _closed_loss(case: Prompts) -> float:
     "the same loss.",
     on=PROMPTS,
 )
-def assumption_1(evidence: Evidence[Prompts]) -> Comparisons:
+@case_by_case
+def assumption_1(case: Prompts) -> Comparisons:
     """Both against the closed form."""
     return [
-        _loss_is("normal entries", evidence, standard_law, _closed_loss),
-        _loss_is("fair signs", evidence, lambda m: standard_law(m, "rademacher"), _closed_loss),
+        _loss_is("normal entries", case, standard_law(case.task.m)),
+        _loss_is("fair signs", case, standard_law(case.task.m, "rademacher")),
     ]
 
 
-def _correlated(m: int) -> Law:
-    return correlated_law(m, 0.6)
+_correlated = partial(correlated_law, correlation=0.6)
 
 
 @claim(
@@ -175,12 +136,12 @@ def _correlated(m: int) -> Law:
     on=PROMPTS,
     kind="hypothesis",
 )
-def assumption_1_correlated(evidence: Evidence[Prompts]) -> Comparisons:
+@case_by_case
+def assumption_1_correlated(case: Prompts) -> Comparisons:
     """It does not: Assumption 1 is needed."""
-    several = evidence.where(lambda case: case.task.m > 1)
-    if not len(several):
+    if case.task.m == 1:
         return Silence("one basic task has nothing to correlate with", applies=False, part="loss")
-    return _loss_is("loss", several, _correlated, _closed_loss)
+    return _loss_is("loss", case, _correlated(case.task.m))
 
 
 @claim(
@@ -189,22 +150,18 @@ def assumption_1_correlated(evidence: Evidence[Prompts]) -> Comparisons:
     "For any law the loss is given by M = E lambda lambda': Z-bar^2 becomes Z'MZ + tau tr(M) I.",
     on=PROMPTS,
 )
-def own_any_law(evidence: Evidence[Prompts]) -> Comparisons:
+@case_by_case
+def own_any_law(case: Prompts) -> Comparisons:
     """Under the law out of domain, and under a correlated one."""
+    laws = {"N(1, 4 I)": shifted_law(case.task.m), "correlated": _correlated(case.task.m)}
     return [
-        _loss_is(
-            part,
-            evidence,
-            law,
-            lambda case, law=law: loss_under(case.task, law(case.task.m), case.combined),
-        )
-        for part, law in (("N(1, 4 I)", shifted_law), ("correlated", _correlated))
+        _loss_is(part, case, law, loss_under(case.task, law, case.combined))
+        for part, law in laws.items()
     ]
 
 
 def _with_a_repeated_query(bench: Bench) -> Comparisons:
-    plan = repeated_query()
-    return _distinct([plan.task], [plan])
+    return assumption_3(Evidence((repeated_query(),)))
 
 
 @claim(
@@ -212,42 +169,27 @@ def _with_a_repeated_query(bench: Bench) -> Comparisons:
     "Section 3.1, remark after Assumption 3",
     "Assumption 3 implies that all tokens of the dictionary are distinct.",
     hypotheses=(DISTINCT_ROW,),
-    on=POINTS,
     kind="misprint",
     counterexample=_with_a_repeated_query,
 )
-def assumption_3(evidence: Evidence[Point]) -> Comparisons:
+@case_by_case
+def assumption_3(case: Point | Plan) -> Comparisons:
     """It looks at the first N tokens only."""
-    return _distinct([point.task for point in evidence], evidence.cases)
-
-
-def _distinct(tasks: Sequence[Task], cases: Sequence[Any]) -> Identity:
-    return equal(
-        [len(np.unique(task.tokens, axis=1).T) for task in tasks],
-        [task.K for task in tasks],
-        part="number of distinct tokens",
-        cases=cases,
-    )
+    distinct = np.unique(case.task.tokens, axis=1).shape[1]
+    return equal(distinct, case.task.K, part="number of distinct tokens")
 
 
 @claim(
     "equation-12",
     "Section 3.1, (12)",
     "Z-bar^2 = Z'Z + m tau I, and f_max^2 is the largest ||z_i||^2 + m tau.",
-    on=POINTS,
 )
-def equation_12(evidence: Evidence[Point]) -> Comparisons:
+@case_by_case
+def equation_12(point: Point) -> Comparisons:
     """Both as columns of Z-bar have them."""
+    task = point.task
+    largest = np.linalg.norm(task.root, axis=0).max()
     return [
-        equal(
-            evidence.each(lambda p: p.task.root @ p.task.root),
-            evidence.each(lambda p: p.task.gram),
-            size=evidence.each(lambda p: p.task.spectral**2),
-            part="square of Z-bar",
-        ),
-        equal(
-            evidence.each(lambda p: np.linalg.norm(p.task.root, axis=0).max()),
-            evidence.each(lambda p: p.task.largest_column),
-            part="f_max",
-        ),
+        equal(task.root @ task.root, task.gram, size=task.spectral**2, part="square of Z-bar"),
+        equal(largest, task.largest_column, part="f_max"),
     ]

@@ -3,19 +3,19 @@
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Bench, Comparisons, Version, at_most, statements
-from lemmata.settings import Evidence
+from lemmata.claims import Bench, Comparisons, at_most, case_by_case, repaired, statements
 
 from ..counterexamples import OppositeTokens
 from ..experiments.points import POINTS, Point
 from ..setting import UNIT
 from ..theory import smoothness, smoothness_repaired
 
-claim = statements("context")
+claim = partial(statements("context"), on=POINTS, hypotheses=(UNIT,))
 
 STEP_2 = "Appendix B, Step 2"
 
@@ -24,52 +24,30 @@ STEP_2 = "Appendix B, Step 2"
     "equation-54",
     f"{STEP_2}, (54)",
     "How much the gradient in alpha_k changes with Q and alpha_k.",
-    hypotheses=(UNIT,),
-    on=POINTS,
 )
-def equation_54(evidence: Evidence[Point]) -> Comparisons:
-    def bound(point: Point) -> np.ndarray:
-        size = point.gamma / point.task.K * point.task.spectral**2
-        radius = 2 * point.gamma * point.H * point.alpha + point.target_norm
-        by_alpha = np.linalg.norm(point.moved_alpha, axis=0)
-        by_Q = 2 * size * radius * np.linalg.norm(point.moved_Q)
-        return by_Q + size * point.gamma * point.H * by_alpha
-
-    return at_most(
-        evidence.each(lambda p: np.linalg.norm(p.change_alpha, axis=0)),
-        evidence.each(bound),
-        part="change of the gradient in alpha_k",
-    )
+@case_by_case
+def equation_54(point: Point) -> Comparisons:
+    size = point.gamma / point.task.K * point.task.spectral**2
+    radius = 2 * point.gamma * point.H * point.alpha + point.target_norm
+    by_Q = 2 * size * radius * np.linalg.norm(point.moved_Q)
+    by_alpha = size * point.gamma * point.H * np.linalg.norm(point.moved_alpha, axis=0)
+    change = np.linalg.norm(point.change_alpha, axis=0)
+    return at_most(change, by_Q + by_alpha, part="change of the gradient in alpha_k")
 
 
-@claim(
-    "equation-55",
-    f"{STEP_2}, (55)",
-    "The gradient in alpha is Lipschitz in all parameters.",
-    hypotheses=(UNIT,),
-    on=POINTS,
-)
-def equation_55(evidence: Evidence[Point]) -> Comparisons:
-    def bound(point: Point) -> float:
-        mixed = 2 * point.gamma * point.task.spectral**2
-        mixed *= 2 * point.gamma * point.H * point.alpha + point.target_norm
-        own = point.gamma**2 * point.H * point.task.spectral**2 / point.task.K
-        return np.sqrt(2 * (mixed**2 / point.task.K + own**2)) * point.distance
-
-    return at_most(
-        evidence.each(lambda p: np.linalg.norm(p.change_alpha)),
-        evidence.each(bound),
-        part="change of the gradient in alpha",
-    )
-
-
-def _prefactor(point: Point) -> float:
-    task = point.task
-    return 2 * point.gamma * task.largest_column * task.spectral / task.K
+@claim("equation-55", f"{STEP_2}, (55)", "The gradient in alpha is Lipschitz in all parameters.")
+@case_by_case
+def equation_55(point: Point) -> Comparisons:
+    mixed = 2 * point.gamma * point.task.spectral**2
+    mixed *= 2 * point.gamma * point.H * point.alpha + point.target_norm
+    own = point.gamma**2 * point.H * point.task.spectral**2 / point.task.K
+    bound = np.sqrt(2 * (mixed**2 / point.task.K + own**2)) * point.distance
+    change = np.linalg.norm(point.change_alpha)
+    return at_most(change, bound, part="change of the gradient in alpha")
 
 
 def _by_tokens(point: Point) -> np.ndarray:
-    """The right side of (57), head by head."""
+    """The right side of (57), head by head, but for its factor."""
     delta = np.linalg.norm(point.there.delta, axis=0)
     moved = np.linalg.norm(point.here.delta - point.there.delta, axis=0)
     attention = np.linalg.norm(point.here.attention - point.there.attention, axis=0)
@@ -78,44 +56,38 @@ def _by_tokens(point: Point) -> np.ndarray:
         + delta * np.abs(point.moved_alpha)
         + 2 * delta * point.alpha * np.sqrt(point.task.N) * attention
     )
-    return _prefactor(point) * inner.sum(axis=1)
+    return inner.sum(axis=1)
 
 
 def _by_norms(point: Point) -> np.ndarray:
-    """The right side of (58), head by head."""
+    """The right side of (58), head by head, but for its factor."""
     K, H, N, alpha = point.task.K, point.H, point.task.N, point.alpha
     radius = point.gamma * H * alpha + point.target_norm
     total_Q, total_alpha = np.linalg.norm(point.moved_Q), np.linalg.norm(point.moved_alpha)
     common = 2 * K * alpha * total_Q + np.sqrt(K) * total_alpha
     own = np.sqrt(K) * np.linalg.norm(point.moved_alpha, axis=1)
     own = own + 4 * alpha * np.sqrt(N) * K * point.moved_Q
-    return _prefactor(point) * (alpha * point.gamma * np.sqrt(H) * common + radius * own)
+    return alpha * point.gamma * np.sqrt(H) * common + radius * own
 
 
 @claim(
     "equation-57",
     f"{STEP_2}, (57)",
     "How much the gradient in Q_h changes, by the changes of delta, alpha and attention.",
-    hypotheses=(UNIT,),
-    on=POINTS,
     bound=_by_tokens,
 )
 @claim(
     "equation-58",
     f"{STEP_2}, (58)",
     "The same by the changes of Q and alpha.",
-    hypotheses=(UNIT,),
-    on=POINTS,
     bound=_by_norms,
 )
-def change_head_by_head(
-    evidence: Evidence[Point], bound: Callable[[Point], np.ndarray]
-) -> Comparisons:
-    return at_most(
-        evidence.each(lambda p: np.linalg.norm(p.change_Q, axis=(1, 2))),
-        evidence.each(bound),
-        part="change of the gradient in Q_h",
-    )
+@case_by_case
+def change_head_by_head(point: Point, bound: Callable[[Point], np.ndarray]) -> Comparisons:
+    task = point.task
+    factor = 2 * point.gamma * task.largest_column * task.spectral / task.K
+    change = np.linalg.norm(point.change_Q, axis=(1, 2))
+    return at_most(change, factor * bound(point), part="change of the gradient in Q_h")
 
 
 def _curved(
@@ -139,57 +111,38 @@ def _curved(
     f"{STEP_2}, (59)",
     "sum_h ||grad_Q_h l - grad_Q_h l'||^2 <= 8 gamma f_max ||Z-bar|| max{1, 4 K alpha^2} [...] "
     "||xi - xi'||^2.",
-    hypotheses=(UNIT,),
-    on=POINTS,
     kind="constant",
     counterexample=_curved(OppositeTokens(120, 2), lambda witness: witness.in_Q),
     squared=False,
     versions=[
-        Version(
-            "repaired",
-            statement="The same with the square of (58)'s factor: "
-            "16 (gamma f_max ||Z-bar||)^2 / K.",
-            parameters={"squared": True},
+        repaired(
+            "The same with the square of (58)'s factor: 16 (gamma f_max ||Z-bar||)^2 / K.",
+            squared=True,
         )
     ],
 )
-def equation_59(evidence: Evidence[Point], squared: bool) -> Comparisons:
-    def constant(point: Point) -> float:
-        moved = point.alpha * point.gamma * point.H
-        bracket = moved**2 + 4 * point.task.N * (moved + point.target_norm) ** 2
-        factor = point.gamma * point.task.largest_column * point.task.spectral
-        prefactor = 16 * factor**2 / point.task.K if squared else 8 * factor
-        return np.sqrt(prefactor * max(1.0, 4 * point.task.K * point.alpha**2) * bracket)
-
-    return at_most(
-        evidence.each(lambda p: np.linalg.norm(p.change_Q)),
-        evidence.each(lambda p: constant(p) * p.distance),
-        part="change of the gradient in Q",
-    )
+@case_by_case
+def equation_59(point: Point, squared: bool) -> Comparisons:
+    task, moved = point.task, point.alpha * point.gamma * point.H
+    bracket = moved**2 + 4 * task.N * (moved + point.target_norm) ** 2
+    factor = point.gamma * task.largest_column * task.spectral
+    prefactor = 16 * factor**2 / task.K if squared else 8 * factor
+    constant = np.sqrt(prefactor * max(1.0, 4 * task.K * point.alpha**2) * bracket)
+    change = np.linalg.norm(point.change_Q)
+    return at_most(change, constant * point.distance, part="change of the gradient in Q")
 
 
 @claim(
     "lemma-10",
     "Appendix B, Lemma 10, (60), (61)",
     "The gradient of l is Lipschitz with the constant L of (61) while |alpha_{h,k}| <= alpha.",
-    hypotheses=(UNIT,),
-    on=POINTS,
     kind="constant",
     counterexample=_curved(OppositeTokens(100, 15), lambda witness: witness.printed),
     bound=smoothness,
-    versions=[
-        Version(
-            "repaired",
-            statement="The same with the repaired constant of (59).",
-            parameters={"bound": smoothness_repaired},
-        )
-    ],
+    versions=[repaired("The same with the repaired constant of (59).", bound=smoothness_repaired)],
 )
-def lemma_10(evidence: Evidence[Point], bound: Callable[..., Any]) -> Comparisons:
-    return at_most(
-        evidence.each(
-            lambda p: np.hypot(np.linalg.norm(p.change_Q), np.linalg.norm(p.change_alpha))
-        ),
-        evidence.each(lambda p: bound(p.constants, p.gamma, p.alpha) * p.distance),
-        part="change of the gradient",
-    )
+@case_by_case
+def lemma_10(point: Point, bound: Callable[..., Any]) -> Comparisons:
+    change = np.hypot(np.linalg.norm(point.change_Q), np.linalg.norm(point.change_alpha))
+    L = bound(point.constants, point.gamma, point.alpha)
+    return at_most(change, L * point.distance, part="change of the gradient")

@@ -6,18 +6,16 @@ experiment and not about a plan, so that a user's plans cannot take their place.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.linalg import eigh
 
-from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
+from lemmata.claims import Bench, Experiment
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
-from ..setting import DeepRun, DeepTraining, Task, draw_task
-from .plans import Size, describe_size
+from ..setting import DeepRun, DeepTraining, Plan, Task, draw_task
+from .plans import Dictionary, Size
 
 LOSSES = ("training", "in_domain", "out_of_domain")
 
@@ -30,23 +28,7 @@ def paper_training() -> DeepTraining:
     return DeepTraining(draw_task(*PAPER_TASK, seed=0, unit=False))
 
 
-@dataclass(frozen=True)
-class GaussianTask(AbstractInstances):
-    """A task with Gaussian tokens, as Section 4 draws them."""
-
-    quick: Size = (8, 16, 16, 4, 0.01)
-    paper: Size = (8, 30, 16, 4, 0.01)
-
-    def draw(self, seed: int, scale: Scale) -> Sequence[Task]:
-        size = self.paper if scale == "paper" else self.quick
-        return [draw_task(*size, seed=seed, unit=False)]
-
-    @property
-    def says(self) -> str:
-        return (
-            f"Gaussian tokens, {describe_size(self.quick)} "
-            f"({describe_size(self.paper)} at paper scale)"
-        )
+TASK = Dictionary(("Gaussian",), quick=(8, 16, 16, 4, 0.01), paper=(8, 30, 16, 4, 0.01))
 
 
 @dataclass(frozen=True)
@@ -93,49 +75,20 @@ class DeepRuns:
         )
 
 
-@dataclass(frozen=True)
-class Deep:
-    """A training run, with its losses by name."""
-
-    name: str
-    run: DeepRun
-    problems: tuple[Problem, ...] = ()
-
-    @property
-    def steps(self) -> Int[np.ndarray, "records"]:
-        """The recorded steps."""
-        return self.run.steps
-
-    def __getitem__(self, loss: str) -> Float[np.ndarray, "records"]:
-        return self.run[loss]
-
-    @cached_property
-    def linear_ratio(self) -> float:
-        """The largest ratio of the two inference losses that a map linear in the labels can have.
-
-        The error of such a map is linear in the labels too, so that the ratio is one of quadratic
-        forms: the second moments of the very prompts that the losses are measured on.
-        """
-        N = self.run.how.task.N
-        inside, outside = (y.T @ y for y in self.run.how.test_labels()[:, :, :N])
-        return float(eigh(outside, inside, eigvals_only=True)[-1])
-
-
 def train_deep(
-    experiment: Experiment[Evidence[Deep]], tasks: Sequence[Task], bench: Bench
-) -> Evidence[Deep]:
+    experiment: Experiment[Evidence[DeepRun]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[DeepRun]:
     """Its training loss, and its losses on prompts in and out of domain."""
     rule: DeepRuns = experiment.training
-    (task,), (heads,) = tasks, rule.heads
-    training = rule.training(task, heads, experiment.seed)
+    (plan,), (heads,) = plans, rule.heads
+    training = rule.training(plan.task, heads, experiment.seed)
     progress = bench.track("four-layer transformer", training.steps)
-    name = f"four layers, H={heads}, {task.name}"
     run = training.run(store=bench.store, progress=progress)
-    return Evidence((Deep(name, run),), run.steps)
+    return Evidence((run,), run.steps)
 
 
 DEEP = Experiment(
-    GaussianTask(),
+    TASK,
     train_deep,
     DeepRuns(32, 64, 16, 5e-3, heads=(4,), steps=150, records=10),
     DeepRuns(64, 128, 64, 1e-3, heads=(4,), steps=1_500, records=60),
@@ -174,17 +127,17 @@ class Heads:
 
 
 def compare_heads(
-    experiment: Experiment[Evidence[Heads]], tasks: Sequence[Task], bench: Bench
+    experiment: Experiment[Evidence[Heads]], plans: Sequence[Plan], bench: Bench
 ) -> Evidence[Heads]:
     """Its training loss with each number of heads; the task is the same for all seeds."""
     rule: DeepRuns = experiment.training
-    (task,) = tasks
+    (plan,) = plans
     total = len(rule.heads) * rule.seeds * rule.steps
     progress = bench.track("numbers of heads", total)
     cases = []
     for heads in rule.heads:
         trainings = [
-            rule.training(task, heads, experiment.seed + seed) for seed in range(rule.seeds)
+            rule.training(plan.task, heads, experiment.seed + seed) for seed in range(rule.seeds)
         ]
         runs = tuple(training.run(store=bench.store, progress=progress) for training in trainings)
         cases.append(Heads(f"H={heads}", heads, runs, trainings[0].seconds_per_step()))
@@ -192,7 +145,7 @@ def compare_heads(
 
 
 HEADS = Experiment(
-    GaussianTask(),
+    TASK,
     compare_heads,
     DeepRuns(32, 64, 16, 5e-3, heads=(4, 16), steps=40, records=4, seeds=3),
     DeepRuns(64, 128, 64, 1e-3, heads=(1, 4, 16, 64), steps=200, records=40, seeds=3),

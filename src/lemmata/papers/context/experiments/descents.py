@@ -1,7 +1,7 @@
 """Gradient descent at exactly the rates of the theory, watched at every step."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,16 +12,9 @@ from lemmata.claims import Bench, Experiment, Scale
 from lemmata.settings import Evidence
 from lemmata.training import log_spaced
 
+from .. import theory
 from ..setting import Plan, attention_of, descend
-from ..theory import (
-    Constants,
-    Rates,
-    radius,
-    smoothness,
-    smoothness_repaired,
-    smoothness_simplified,
-    theory_rates,
-)
+from ..theory import Constants, Rates
 from .plans import PLANS, OfPlan
 
 STEPS: dict[Scale, int] = {"quick": 6_000, "paper": 120_000}
@@ -30,9 +23,9 @@ WORK = 2e10
 """Multiplications that a run may cost; larger plans are run for fewer steps."""
 
 BOUNDS: dict[str, Callable[[Constants, Any], Any]] = {
-    "(61)": smoothness,
-    "(17)": smoothness_simplified,
-    "(61) repaired": smoothness_repaired,
+    "(61)": theory.smoothness,
+    "(17)": theory.smoothness_simplified,
+    "(61) repaired": theory.smoothness_repaired,
 }
 """Where L comes from."""
 
@@ -65,52 +58,39 @@ class Run(OfPlan):
 
     Attributes:
         plan: the task and the transformer.
-        version: where L comes from.
-        rates: the step sizes; None where the theory gives none.
+        rates: the step sizes.
         steps, series: what was recorded, see ``Descent``.
         combined: A-hat at the end.
     """
 
     plan: Plan
-    version: str
-    rates: Rates | None = None
-    steps: Int[np.ndarray, "records"] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    series: dict[str, Float[np.ndarray, "records"]] = field(default_factory=dict)
-    combined: Float[np.ndarray, "N K"] = field(default_factory=lambda: np.zeros((0, 0)))
+    rates: Rates
+    steps: Int[np.ndarray, "records"]
+    series: dict[str, Float[np.ndarray, "records"]]
+    combined: Float[np.ndarray, "N K"]
 
     def __getitem__(self, name: str) -> Float[np.ndarray, "records"]:
         return self.series[name]
 
-    @property
-    def used(self) -> Rates:
-        """The step sizes of a run that took place."""
-        assert self.rates is not None
-        return self.rates
-
     @cached_property
     def radius(self) -> float:
         """alpha of (44)."""
-        return float(radius(self.plan.constants, self.used.gamma))
+        return float(theory.radius(self.plan.constants, self.rates.gamma))
 
     @property
     def sigma(self) -> float:
         """sigma of (44)."""
-        return float(self.plan.constants.zeta * self.used.gamma**2 / self.task.K)
+        return float(self.plan.constants.zeta * self.rates.gamma**2 / self.task.K)
 
     @property
     def log_guaranteed(self) -> float:
         """By how much the log of the gap falls in a step, at least (18)."""
-        return float(np.log1p(-float(self.used.guaranteed)))
+        return float(np.log1p(-float(self.rates.guaranteed)))
 
     @property
     def judged(self) -> np.ndarray:
         """Where the gap is more than rounding error."""
         return self["gap"] > 1e-18 * self.plan.constants.gap
-
-    @property
-    def frozen_gaps(self) -> Float[np.ndarray, "records"]:
-        """What descent with attention frozen at the start would have, exactly."""
-        return np.exp(self.plan.frozen.log_gap(self.steps.astype(float), float(self.used.w)))
 
 
 def _records(
@@ -134,10 +114,10 @@ def descend_by_theory(
     """The gap, and how far the weights move, at every recorded step."""
     training: TheoryRates = experiment.training
     able = [plan for plan in plans if _able(plan)]
-    unable = tuple(Run(plan, training.version) for plan in plans if not _able(plan))
+    unable = tuple(plan for plan in plans if not _able(plan))
     if not able:
         return Evidence((), skipped=unable)
-    rates = [theory_rates(plan.constants, bound=BOUNDS[training.version]) for plan in able]
+    rates = [theory.theory_rates(plan.constants, bound=BOUNDS[training.version]) for plan in able]
     steps = _records(able, training, experiment.scale)
     recording = descend(
         [plan.task for plan in able],
@@ -155,7 +135,7 @@ def descend_by_theory(
         w = np.asarray(recording.final.weights.w)[i, :H, :K]
         combined = np.einsum("nhk,hk->nk", attention_of(plan.task, Q), w)
         series = {name: rows[i] for name, rows in recording.series.items()}
-        runs.append(Run(plan, training.version, rate, steps, series, combined))
+        runs.append(Run(plan, rate, steps, series, combined))
     return Evidence(tuple(runs), steps, skipped=unable)
 
 

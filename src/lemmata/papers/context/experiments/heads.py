@@ -12,7 +12,7 @@ from scipy.optimize import minimize, nnls
 from lemmata.claims import Bench, Experiment
 from lemmata.settings import Evidence
 
-from ..setting import FrozenAttention, Plan, Weights, evaluate, system_of
+from ..setting import Plan, Weights, evaluate, system_of
 from .plans import PLANS, DrawnPlans, OfTask
 
 TRIALS = 2
@@ -65,11 +65,6 @@ class FewHeads(OfTask):
     """
 
     plan: Plan
-
-    @property
-    def frozen(self) -> FrozenAttention:
-        """Attention as at the start."""
-        return self.plan.frozen
 
     @cached_property
     def gap(self) -> float:

@@ -49,7 +49,7 @@ class Promise(OfPlan):
         return float(
             steps_for_inference(
                 self.plan.constants,
-                self.run.used.guaranteed,
+                self.run.rates.guaranteed,
                 labels=self.plan.label_bound,
                 epsilon=self.plan.epsilon,
             )
@@ -62,7 +62,7 @@ class Promise(OfPlan):
 
     def combined(self, step: float) -> Float[np.ndarray, "N K"]:
         """A-hat after so many steps with attention as at the start."""
-        w = self.plan.frozen.weights_after(step, float(self.run.used.w))
+        w = self.plan.frozen.weights_after(step, float(self.run.rates.w))
         return np.einsum("nhk,hk->nk", self.plan.frozen.attention, w)
 
     def errors(self, combined: Float[np.ndarray, "N K"]) -> Float[np.ndarray, "prompts"]:

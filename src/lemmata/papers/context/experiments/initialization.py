@@ -14,7 +14,7 @@ from lemmata.tokens import Problem
 
 from ..counterexamples import one_hot_tokens, two_equal_tokens
 from ..setting import Plan, draw_task, exact_eigenvalue
-from ..theory import best_rate, smoothness_simplified, theory_rates
+from ..theory import smoothness_simplified, theory_rates
 from .plans import GAUSSIAN_PLANS, PLANS, OfPlan, Size, describe_size
 
 
@@ -32,11 +32,6 @@ class Family:
     values: tuple[int, ...]
     plans: tuple[tuple[Plan, ...], ...]
     problems: tuple[Problem, ...] = ()
-
-    @cached_property
-    def best_rates(self) -> Float[np.ndarray, "seeds values"]:
-        """The largest rate that Theorem 1 can guarantee."""
-        return np.array([[best_rate(p.constants) for p in row] for row in self.plans])
 
     @cached_property
     def rates(self) -> Float[np.ndarray, "seeds values"]:

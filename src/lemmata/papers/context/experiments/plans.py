@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lemmata.claims import AbstractInstances, Scale
+import numpy as np
+
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
+from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
 from ..setting import Plan, Task, draw_task
@@ -79,6 +82,35 @@ class DrawnPlans(AbstractInstances):
         return f"{len(self.sizes)} tasks with {'unit' if self.unit else 'Gaussian'} tokens"
 
 
+@dataclass(frozen=True)
+class Dictionary(AbstractInstances):
+    """The same task with tokens of each kind, of one size to be quick and another for the paper.
+
+    Section 4 gives all numbers but tau.
+    """
+
+    tokens: tuple[str, ...] = ("unit", "Gaussian")
+    quick: Size = (6, 20, 30, 4, 0.01)
+    paper: Size = (30, 200, 100, 20, 0.01)
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        size = self.paper if scale == "paper" else self.quick
+        tasks = (draw_task(*size, seed=seed, unit=kind == "unit") for kind in self.tokens)
+        return [Plan(task, heads=task.N, seed=seed + 1) for task in tasks]
+
+    @property
+    def says(self) -> str:
+        return (
+            f"{' and '.join(self.tokens)} tokens, {describe_size(self.quick)} "
+            f"({describe_size(self.paper)} at paper scale)"
+        )
+
+
+def common(rows: Sequence[np.ndarray]) -> np.ndarray | None:
+    """The steps or lengths that all cases have, if they have the same."""
+    return rows[0] if len({tuple(row) for row in rows}) == 1 else None
+
+
 GAUSSIAN = ", Gaussian tokens"
 
 PLANS = DrawnPlans(
@@ -116,3 +148,17 @@ def rescaled(plan: Plan, factor: float) -> Plan:
         name=f"{task.name}, Z times {factor:g}",
     )
     return replace(plan, task=other)
+
+
+FACTORS = (0.01, 0.1, 1.0, 10.0, 100.0)
+
+
+def rescale(
+    experiment: Experiment[Evidence[Plan]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Plan]:
+    """The theory's constants in units from a hundredth to a hundredfold."""
+    return Evidence(tuple(rescaled(plan, factor) for plan in plans for factor in FACTORS))
+
+
+SCALES = Experiment(PLANS, rescale)
+"""Other units leave descent as it is, but not every bound."""

@@ -19,7 +19,7 @@ from ..setting import (
     ridge_coefficients,
     standard_law,
 )
-from .plans import OfTask, Size, describe_size
+from .plans import OfTask, Size, common, describe_size
 
 PROMPTS = 200
 
@@ -60,11 +60,6 @@ class Sweep(OfTask):
     plan: Plan
     lengths: Int[np.ndarray, "lengths"]
     seed: int
-
-    @property
-    def steps(self) -> Int[np.ndarray, "lengths"]:
-        """What the columns of the numbers below stand for."""
-        return self.lengths
 
     @cached_property
     def tasks(self) -> list[Task]:
@@ -119,8 +114,7 @@ def sweep_lengths(
         for i, plan in enumerate(plans)
         if plan.task.K > 1
     )
-    lengths = {tuple(sweep.lengths) for sweep in sweeps}
-    return Evidence(sweeps, sweeps[0].lengths if len(lengths) == 1 else None)
+    return Evidence(sweeps, common([sweep.lengths for sweep in sweeps]))
 
 
 SWEEPS = Experiment(Dictionaries(), sweep_lengths)

@@ -5,37 +5,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
+from lemmata.claims import Bench, Experiment
 from lemmata.settings import Evidence
 from lemmata.training import log_spaced
 
-from ..setting import Plan, Training, TrainingRun, draw_task, train_together
-from .plans import OfTask, Size, describe_size
+from ..setting import Plan, Training, TrainingRun, train_together
+from .plans import Dictionary, OfTask, common
 
 RECORDS = 60
-
-
-@dataclass(frozen=True)
-class Dictionary(AbstractInstances):
-    """The same task with tokens of each kind; the paper gives all but tau."""
-
-    tokens: tuple[str, ...] = ("unit", "Gaussian")
-    quick: Size = (6, 20, 30, 4, 0.01)
-    paper: Size = (30, 200, 100, 20, 0.01)
-
-    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
-        size = self.paper if scale == "paper" else self.quick
-        tasks = (draw_task(*size, seed=seed, unit=kind == "unit") for kind in self.tokens)
-        return [Plan(task, heads=task.N, seed=seed + 1) for task in tasks]
-
-    @property
-    def says(self) -> str:
-        return (
-            f"{' and '.join(self.tokens)} tokens, {describe_size(self.quick)} "
-            f"({describe_size(self.paper)} at paper scale)"
-        )
 
 
 @dataclass(frozen=True)
@@ -151,13 +130,7 @@ def train_one_layer(
     cases = tuple(
         OneLayer(tokens, plan, run) for (tokens, plan, _), run in zip(own, runs, strict=True)
     )
-    return Evidence(cases, _common_steps(cases))
-
-
-def _common_steps(cases: Sequence[OneLayer]) -> Int[np.ndarray, "records"] | None:
-    """The recorded steps, if all runs have the same."""
-    different = {tuple(case.run.steps) for case in cases}
-    return cases[0].run.steps if len(different) == 1 else None
+    return Evidence(cases, common([case.run.steps for case in cases]))
 
 
 QUICK = AdamRuns(1e-3, tuple((H, 4_000) for H in (2, 4, 6, 12, 24)), chosen=12)

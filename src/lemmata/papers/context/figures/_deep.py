@@ -2,15 +2,13 @@
 
 from typing import Any
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator
 
 from lemmata.claims import Bench
-from lemmata.drawing import COLUMN_WIDTH, PALETTE, Drawing, number, style
+from lemmata.drawing import COLUMN_WIDTH, PALETTE, Drawing, draw_logarithmic, number, style
 
-from ..experiments.deep import DEEP, LOSSES, Deep, paper_training
-from ..setting import PROMPTS, SEEN_PROMPTS, TEST_PROMPTS
+from ..experiments.deep import DEEP, LOSSES, paper_training
+from ..setting import PROMPTS, SEEN_PROMPTS, TEST_PROMPTS, DeepRun
 
 NAMES = {
     "training": "training loss",
@@ -28,7 +26,7 @@ MARKS = {"training": "o", "in_domain": "s", "out_of_domain": "^"}
 def draw(bench: Bench) -> Drawing:
     """The three losses against steps."""
     (deep,) = bench.evidence(DEEP)
-    least = deep.run.how.task.minimum
+    least = deep.how.task.minimum
     with style():
         picture = Figure(figsize=(COLUMN_WIDTH, 2.3))
         axes = picture.subplots()
@@ -53,32 +51,23 @@ def draw(bench: Bench) -> Drawing:
     return Drawing(picture, _caption(deep, numbers), numbers)
 
 
-def draw_logarithmic(axes: Axes) -> None:
-    """A logarithmic scale with few and plain numbers."""
-    axes.set_yscale("log")
-    low, high = axes.get_ylim()
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 3) if high > 30 * low else (1, 2, 5)))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(lambda loss, _: f"{loss:g}")
-
-
-def _numbers(deep: Deep) -> dict[str, Any]:
+def _numbers(deep: DeepRun) -> dict[str, Any]:
     return {
         "steps": deep.steps.tolist(),
         **{NAMES[name]: deep[name].tolist() for name in LOSSES},
-        "L*": deep.run.how.task.minimum,
+        "L*": deep.how.task.minimum,
         "out of domain over in domain, at the end": float(
             deep["out_of_domain"][-1] / deep["in_domain"][-1]
         ),
         "the same, at most for linear maps": deep.linear_ratio,
-        "operations a step": deep.run.how.flops_per_step,
+        "operations a step": deep.how.flops_per_step,
         "operations a step at the paper's size": paper_training().flops_per_step,
     }
 
 
-def choices(deep: Deep) -> str:
+def choices(deep: DeepRun) -> str:
     """What was run, with our choices where the paper leaves something open."""
-    training = deep.run.how
+    training = deep.how
     task = training.task
     return (
         f"N = {task.N}, K = {task.K}, d = {task.d}, m = {task.m}, Gaussian tokens; d_model = "
@@ -93,8 +82,8 @@ def choices(deep: Deep) -> str:
     )
 
 
-def _caption(deep: Deep, numbers: dict[str, Any]) -> str:
-    paper, training = paper_training(), deep.run.how
+def _caption(deep: DeepRun, numbers: dict[str, Any]) -> str:
+    paper, training = paper_training(), deep.how
     ratio = numbers["out of domain over in domain, at the end"]
     operations = numbers["operations a step at the paper's size"]
     ends = [number(deep[name][-1], 3) for name in LOSSES]

@@ -7,11 +7,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, draw_band, number, style
+from lemmata.drawing import (
+    PALETTE,
+    TEXT_WIDTH,
+    Drawing,
+    draw_band,
+    draw_logarithmic,
+    number,
+    style,
+)
 from lemmata.settings import Evidence
 
-from ..experiments.deep import HEADS, LOSSES, Deep, Heads
-from ._deep import COLOURS, MARKS, NAMES, choices, draw_logarithmic
+from ..experiments.deep import HEADS, LOSSES, Heads
+from ._deep import COLOURS, MARKS, NAMES, choices
 
 SHADES = tuple(PALETTE[name] for name in ("blue", "orange", "green", "purple"))
 LINES = ("-", "--", "-.", ":")
@@ -114,7 +122,7 @@ def _caption(evidence: Evidence[Heads], numbers: dict[str, Any]) -> str:
     first = evidence.cases[0].runs[0]
     return (
         f"A {first.how.layers}-layer transformer with different numbers of heads. "
-        f"{choices(Deep('', first))} Means of {numbers['seeds']} seeds with their 5–95 % range. "
+        f"{choices(first)} Means of {numbers['seeds']} seeds with their 5–95 % range. "
         f"(a) The losses after {number(numbers['seconds'], 2)} seconds (the paper: 100), in which "
         "the fastest makes all its steps. (b) The training loss against time: steps times what a "
         "step takes on this machine at best, compilation aside. Only this is measured anew each "

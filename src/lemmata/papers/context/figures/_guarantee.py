@@ -25,12 +25,12 @@ def draw(bench: Bench) -> Drawing:
 
 
 def _draw_curves(axes: Axes, run: Run) -> dict[str, Any]:
-    rate, first = float(run.used.guaranteed), run.plan.constants.gap
+    rate, first = float(run.rates.guaranteed), run.plan.constants.gap
     T = Promise(run.plan, run, 0).needed
     t = np.geomspace(1, 2 * T, 400)
     edge = 0.98 * run.plan.frozen.largest_stable_rate
     bound = np.log(first) + t * np.log1p(-rate)
-    curve = run.plan.frozen.log_gap(t, float(run.used.w))
+    curve = run.plan.frozen.log_gap(t, float(run.rates.w))
     tuned = run.plan.frozen.log_gap(t, edge)
     axes.plot(t, np.exp(bound), "--", color=PALETTE["black"], label="Theorem 1")
     axes.plot(t, np.exp(curve), color=PALETTE["blue"], label="attention frozen, exact")
@@ -58,7 +58,7 @@ def _draw_curves(axes: Axes, run: Run) -> dict[str, Any]:
         "T of Theorem 2": T,
         "steps to a millionth": {
             "guaranteed": float(np.log(1e-6) / np.log1p(-rate)),
-            "descent": _reached(run, float(run.used.w), reach),
+            "descent": _reached(run, float(run.rates.w), reach),
             "largest stable step": _reached(run, edge, reach),
         },
     }
@@ -76,8 +76,8 @@ def _reached(run: Run, rate: float, gap: float) -> float:
 def _caption(run: Run, numbers: dict[str, Any]) -> str:
     steps = numbers["steps to a millionth"]
     return (
-        f"{run.name}, step sizes (16) with L from (61): eta_w = {number(float(run.used.w), 3)}, "
-        f"eta_Q = {number(float(run.used.Q), 2)}. To a millionth of the first gap Theorem 1 "
+        f"{run.name}, step sizes (16) with L from (61): eta_w = {number(float(run.rates.w), 3)}, "
+        f"eta_Q = {number(float(run.rates.Q), 2)}. To a millionth of the first gap Theorem 1 "
         f"guarantees {steps['guaranteed']:,.0f} steps; descent takes "
         f"{steps['descent']:,.0f}, and with the largest stable "
         f"eta_w {steps['largest stable step']:,.0f}. Theorem 2 asks for T = "

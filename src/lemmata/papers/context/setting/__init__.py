@@ -1,8 +1,6 @@
 """What is trained: the task, the transformer, its exact loss, and what it comes down to."""
 
 from ._analysis import Analysis as Analysis
-from ._constants import constants_of as constants_of
-from ._constants import exact_zeta as exact_zeta
 from ._deep import PROMPTS as PROMPTS
 from ._deep import SEEN_PROMPTS as SEEN_PROMPTS
 from ._deep import TEST_PROMPTS as TEST_PROMPTS
@@ -12,21 +10,20 @@ from ._descent import Descent as Descent
 from ._descent import descend as descend
 from ._frozen import FrozenAttention as FrozenAttention
 from ._frozen import attention_of as attention_of
+from ._frozen import constants_of as constants_of
 from ._frozen import exact_eigenvalue as exact_eigenvalue
+from ._frozen import exact_zeta as exact_zeta
 from ._frozen import frozen as frozen
 from ._hypotheses import CONVERGENCE as CONVERGENCE
 from ._hypotheses import DISTINCT_ROW as DISTINCT_ROW
 from ._hypotheses import ENOUGH_HEADS as ENOUGH_HEADS
 from ._hypotheses import FULL_RANK as FULL_RANK
-from ._hypotheses import HYPOTHESES as HYPOTHESES
-from ._hypotheses import INITIALIZATION as INITIALIZATION
 from ._hypotheses import NOISE as NOISE
 from ._hypotheses import RESOLVED as RESOLVED
 from ._hypotheses import UNIT as UNIT
 from ._laws import Law as Law
 from ._laws import correlated_law as correlated_law
 from ._laws import draw_labels as draw_labels
-from ._laws import label_moment as label_moment
 from ._laws import loss_under as loss_under
 from ._laws import prediction_error as prediction_error
 from ._laws import shifted_law as shifted_law
@@ -34,7 +31,6 @@ from ._laws import standard_law as standard_law
 from ._model import Attention as Attention
 from ._model import Evaluation as Evaluation
 from ._model import System as System
-from ._model import Transformer as Transformer
 from ._model import Weights as Weights
 from ._model import as_written as as_written
 from ._model import draw_weights as draw_weights

@@ -7,22 +7,12 @@ from typing import Any
 
 import mpmath
 import numpy as np
+from rich.text import Text
 
 from lemmata.settings import AbstractAnalysis, Hypothesis
 
-from ..theory import (
-    Constants,
-    Real,
-    best_rate,
-    least_gamma,
-    smoothness,
-    smoothness_repaired,
-    smoothness_simplified,
-    smoothness_simplified_repaired,
-    steps_for_inference,
-    theory_rates,
-)
-from ._constants import exact_zeta
+from .. import theory
+from ..theory import Constants, Real
 from ._findings import (
     Applicability,
     Duration,
@@ -34,7 +24,7 @@ from ._findings import (
     Zeta,
     as_document,
 )
-from ._frozen import RESOLUTION, first_step
+from ._frozen import RESOLUTION, exact_zeta, first_step
 from ._hypotheses import (
     CONVERGENCE,
     DISTINCT_ROW,
@@ -45,16 +35,6 @@ from ._hypotheses import (
     UNIT,
 )
 from ._plan import Plan
-from ._wording import (
-    describe_duration,
-    describe_guarantees,
-    describe_losses,
-    describe_plan,
-    describe_problems,
-    describe_ridge,
-    describe_theorems,
-    describe_zeta,
-)
 
 ASSUMPTIONS: dict[str, Hypothesis] = {
     "unit_tokens": UNIT,
@@ -76,10 +56,10 @@ UNSURE = "zeta_unresolved"
 """The problem that leaves Assumption 2 open."""
 
 VERSIONS: dict[str, Callable[[Constants, Real], Real]] = {
-    "printed_61": smoothness,
-    "repaired_61": smoothness_repaired,
-    "simplified_17": smoothness_simplified,
-    "repaired_17": smoothness_simplified_repaired,
+    "printed_61": theory.smoothness,
+    "repaired_61": theory.smoothness_repaired,
+    "simplified_17": theory.smoothness_simplified,
+    "repaired_17": theory.smoothness_simplified_repaired,
 }
 """The versions of the smoothness L."""
 
@@ -136,20 +116,29 @@ class Analysis(AbstractAnalysis):
             "time": as_document(self.duration),
             "assumptions": as_document(self.assumptions),
             "theorems": as_document(self.theorems),
-            "problems": problems_of(plan),
+            "problems": [vars(problem) for problem in plan.problems],
         }
 
     def describe(self) -> Iterator[Any]:
         """The task, what the theory promises, what training really takes, and what applies."""
-        yield from describe_plan(self.plan)
-        yield from describe_losses(self.losses)
-        yield from describe_ridge(self.ridge)
-        yield from describe_zeta(self.zeta)
+        plan, task = self.plan, self.plan.task
+        yield Text(plan.name, style="bold")
+        yield Text(
+            f"Predict the labels of K = {task.K:,} tokens in d = {task.d:,} dimensions from those "
+            f"of the first N = {task.N:,}; labels combine m = {task.m:,} representations with "
+            f"noise of variance tau = {task.tau:g}. H = {plan.heads:,} heads start with Gaussian "
+            f"entries of deviation beta = {plan.scale:g}."
+        )
+        yield from self.losses.describe()
+        yield from self.ridge.describe()
+        yield from self.zeta.describe()
         if self.guarantees is not None:
-            yield from describe_guarantees(self.guarantees, self.zeta, self.plan)
-        yield from describe_duration(self.duration, self.guarantees, self.zeta)
-        yield from describe_theorems(self.theorems, ASSUMPTIONS)
-        yield from describe_problems(self.plan)
+            yield from self.guarantees.describe(self.zeta, plan)
+        yield from self.duration.describe(self.guarantees, self.zeta)
+        for name, theorem in self.theorems.items():
+            yield theorem.describe(name, ASSUMPTIONS)
+        for problem in plan.problems:
+            yield Text(f"{problem.code}: {problem.message}", style="yellow")
 
 
 def analyze_plan(plan: Plan) -> Analysis:
@@ -170,11 +159,6 @@ def analyze_plan(plan: Plan) -> Analysis:
         assumptions=assumptions,
         theorems={name: _applicability(asks, assumptions) for name, asks in THEOREMS.items()},
     )
-
-
-def problems_of(plan: Plan) -> list[dict[str, str]]:
-    """The hypotheses that a plan does not meet."""
-    return [{"code": p.code, "where": p.where, "message": p.message} for p in plan.problems]
 
 
 def _losses(plan: Plan) -> Losses:
@@ -222,8 +206,8 @@ def _guarantees(plan: Plan, constants: Constants) -> Guarantees:
     labels = plan.label_bound
 
     def version(bound: Callable[[Constants, Real], Real]) -> Guarantee:
-        rates = theory_rates(constants, bound=bound)
-        steps = steps_for_inference(
+        rates = theory.theory_rates(constants, bound=bound)
+        steps = theory.steps_for_inference(
             constants, rates.guaranteed, labels=labels, epsilon=plan.epsilon
         )
         return Guarantee(
@@ -235,8 +219,8 @@ def _guarantees(plan: Plan, constants: Constants) -> Guarantees:
         )
 
     return Guarantees(
-        gamma=least_gamma(constants),
-        best_rate=best_rate(constants),
+        gamma=theory.least_gamma(constants),
+        best_rate=theory.best_rate(constants),
         label_bound=labels,
         versions={name: version(bound) for name, bound in VERSIONS.items()},
     )

@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import equinox as eqx
@@ -19,23 +20,16 @@ import optax
 from jax import lax, nn
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Float32, Int, PRNGKeyArray
+from scipy.linalg import eigh
 
 from lemmata._errors import InputError
-from lemmata.training import (
-    AbstractDynamics,
-    Recording,
-    Store,
-    Stream,
-    fold,
-    record_steps,
-    run,
-    stream,
-    words,
-)
+from lemmata.tokens import Problem
+from lemmata.training import AbstractDynamics, Store, Stream, record_steps, run, stream
 
 from ._laws import Law, draw_labels, shifted_law, standard_law
 from ._predictors import ridge_predictions
 from ._task import Task
+from ._training import SingleRun, draw_batch
 
 PROMPTS = 10_000
 """Training prompts (Section 4)."""
@@ -145,8 +139,7 @@ class DeepDynamics(AbstractDynamics[DeepState]):
         return DeepState(self.start, optimizer, jnp.zeros((), dtype=jnp.int64))
 
     def step(self, state: DeepState) -> DeepState:
-        drawn = words(fold(self.source, state.t.astype(jnp.uint32)), self.batch)
-        labels = self.sample[(drawn % jnp.uint32(len(self.sample))).astype(jnp.int32)]
+        labels = draw_batch(self.sample, self.source, state.t, self.batch)
         # One vector of all weights compiles faster than one update for each array.
         weights, shaped = ravel_pytree(state.weights)
         gradient, _ = ravel_pytree(jax.grad(self.loss)(state.weights, labels))
@@ -296,20 +289,27 @@ class DeepTraining:
 
 
 @dataclass(frozen=True)
-class DeepRun:
+class DeepRun(SingleRun):
     """What a run recorded: the ``training`` loss, and the inference losses ``in_domain`` and
     ``out_of_domain``."""
 
     how: DeepTraining
-    recording: Recording[DeepState]
+    problems: tuple[Problem, ...] = ()
 
     @property
-    def steps(self) -> Int[np.ndarray, "records"]:
-        """The recorded steps."""
-        return self.recording.steps
+    def name(self) -> str:
+        """The network and the task."""
+        return f"four layers, H={self.how.heads}, {self.how.task.name}"
 
-    def __getitem__(self, name: str) -> Float[np.ndarray, "records"]:
-        return self.recording.series[name][0].astype(float)
+    @cached_property
+    def linear_ratio(self) -> float:
+        """The largest ratio of the two inference losses that a map linear in the labels can have.
+
+        The error of such a map is linear in the labels too, so that the ratio is one of quadratic
+        forms: the second moments of the very prompts that the losses are measured on.
+        """
+        inside, outside = (y.T @ y for y in self.how.test_labels()[:, :, : self.how.task.N])
+        return float(eigh(outside, inside, eigvals_only=True)[-1])
 
 
 def _drawn(part: Any, rng: np.random.Generator) -> Any:

@@ -7,10 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from lemmata.training import AbstractDynamics, Recording, Store, run
+from lemmata.training import AbstractGuardable, Recording, Store, run
 
 from ._model import Attention, System, Weights, evaluate, pad_systems, pad_weights
 from ._task import Task
+from ._training import watch
 
 ROUNDING = 1e-18
 """Gaps below this part of the first one may be wrong by a millionth, and are not judged."""
@@ -34,7 +35,7 @@ class DescentState(eqx.Module):
     steepness: Float[Array, "*batch"]
 
 
-class Descent(AbstractDynamics[DescentState]):
+class Descent(AbstractGuardable[DescentState]):
     """Gradient descent (10), watched at every step.
 
     Attributes:
@@ -80,6 +81,9 @@ class Descent(AbstractDynamics[DescentState]):
             ),
         )
 
+    def size(self, state: DescentState) -> Float[Array, "*batch"]:
+        return state.gap
+
     def measure(self, state: DescentState) -> dict[str, Float[Array, "..."]]:
         K = self.system.target.shape[1]
         attention = self.system.attention(state.weights.Q)
@@ -121,6 +125,19 @@ class Descent(AbstractDynamics[DescentState]):
         N, H, K = attention.powers.shape
         kept = (attention.scores * self.system.heads[None, :, None]).reshape(N, H * K)
         return (self.system.root @ kept).reshape(N, H, K)
+
+
+class PlanDescent(Descent):
+    """Descent with what is recorded of a user's plan.
+
+    Attributes:
+        elsewhere: E y y' of prompts out of domain.
+    """
+
+    elsewhere: Float[Array, "*batch N N"]
+
+    def measure(self, state: DescentState) -> dict[str, Float[Array, "..."]]:
+        return watch(self.system, state.weights, self.start, self.elsewhere)
 
 
 def descend(

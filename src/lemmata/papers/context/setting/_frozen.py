@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import softmax
 
-from ..theory import Real
+from ..theory import Constants, Real
 from ._model import Weights
 from ._task import Task
 
@@ -139,6 +139,22 @@ def frozen(task: Task, weights: Weights) -> FrozenAttention:
     return FrozenAttention(task, np.asarray(weights.Q, dtype=float))
 
 
+def constants_of(task: Task, weights: Weights, zeta: Real | None = None) -> Constants:
+    """What Theorem 1 needs to know; zeta_0 by singular values unless given."""
+    return Constants(
+        N=task.N,
+        K=task.K,
+        H=weights.Q.shape[1],
+        ridge=task.ridge,
+        zeta=frozen(task, weights).zeta if zeta is None else zeta,
+        gap=task.initial_gap,
+        spectral=task.spectral,
+        largest_column=task.largest_column,
+        target=float(np.linalg.norm(task.target, 2)),
+        cross=float(np.linalg.norm(task.Z.T @ task.representations, 2)),
+    )
+
+
 def first_step(frozen: FrozenAttention, rate: float, gap: float) -> float | None:
     """The first t with L - L* <= gap, to twelve digits; None if there is none before 1e300."""
     wanted = math.log(gap)
@@ -174,6 +190,12 @@ def exact_eigenvalue(task: Task, Q: Float[np.ndarray, "d H d"], k: int) -> tuple
             if least > largest * mpmath.mpf(10) ** (-digits // 2):
                 return +least, +largest
     return mpmath.mpf(0), largest
+
+
+def exact_zeta(task: Task, weights: Weights, tokens: list[int]) -> Real:
+    """The least eigenvalue over these tokens alone, in as many digits as it takes."""
+    Q = np.asarray(weights.Q, dtype=float)
+    return min(exact_eigenvalue(task, Q, k)[0] for k in tokens)
 
 
 def _exact_logits(task: Task, Q: Float[np.ndarray, "d H d"], k: int) -> tuple[list[list[int]], int]:

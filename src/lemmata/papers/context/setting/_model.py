@@ -197,11 +197,11 @@ def pad_systems(tasks: Sequence[Task], heads: Sequence[int]) -> System:
     d, N, K = (max(size) for size in zip(*sizes, strict=True))
     H = max(heads)
     return System(
-        tokens=_stacked([task.tokens for task in tasks], (d, K)),
-        root=_stacked([task.root for task in tasks], (N, N)),
-        target=_stacked([task.target for task in tasks], (N, K)),
+        tokens=stack_padded([task.tokens for task in tasks], (d, K)),
+        root=stack_padded([task.root for task in tasks], (N, N)),
+        target=stack_padded([task.target for task in tasks], (N, K)),
         hidden=jnp.stack([jnp.where(jnp.arange(N) < task.N, 0.0, -jnp.inf) for task in tasks]),
-        heads=_stacked([np.ones(own) for own in heads], (H,)),
+        heads=stack_padded([np.ones(own) for own in heads], (H,)),
         count=jnp.asarray([float(task.K) for task in tasks]),
     )
 
@@ -211,12 +211,12 @@ def pad_weights(weights: Sequence[Weights], system: System) -> Weights:
     d, K = system.tokens.shape[-2:]
     H = system.heads.shape[-1]
     return Weights(
-        _stacked([np.asarray(one.Q) for one in weights], (d, H, d)),
-        _stacked([np.asarray(one.w) for one in weights], (H, K)),
+        stack_padded([np.asarray(one.Q) for one in weights], (d, H, d)),
+        stack_padded([np.asarray(one.w) for one in weights], (H, K)),
     )
 
 
-def _stacked(arrays: Sequence[np.ndarray], shape: tuple[int, ...]) -> Array:
+def stack_padded(arrays: Sequence[np.ndarray], shape: tuple[int, ...]) -> Array:
     """Arrays padded with zeros to a common shape, as one."""
     grown = np.zeros((len(arrays), *shape))
     for row, array in zip(grown, arrays, strict=True):

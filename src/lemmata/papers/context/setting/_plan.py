@@ -10,8 +10,7 @@ from lemmata.papers._plans import LONGEST_NAME
 from lemmata.tokens import Problem
 
 from ..theory import Constants, Rates, label_bound, theory_rates
-from ._constants import constants_of
-from ._frozen import FrozenAttention, frozen
+from ._frozen import FrozenAttention, constants_of, frozen
 from ._model import Weights, draw_weights
 from ._task import Task
 
@@ -111,7 +110,7 @@ class Plan:
         }
         return said if self.bound is None else said | {"B": self.bound}
 
-    @cached_property
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """The hypotheses of the theorems that it does not meet."""
         found = list(self.task.problems)

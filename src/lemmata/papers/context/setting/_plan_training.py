@@ -5,31 +5,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata._errors import InputError, unknown_name
-from lemmata.training import (
-    Guarded,
-    GuardedState,
-    Recording,
-    Store,
-    log_spaced,
-    record_steps,
-    run,
-    stream,
-)
+from lemmata.training import Guarded, GuardedState, Recording, Store, log_spaced, record_steps, run
 
-from ._descent import Descent
+from ._descent import PlanDescent
 from ._frozen import attention_of
-from ._laws import label_moment, shifted_law
-from ._model import Weights, pad_systems, pad_weights
+from ._model import Weights, pad_systems, pad_weights, stack_padded
 from ._plan import Plan
-from ._plan_dynamics import PlanDynamics
-from ._training import AdamTraining, Training
+from ._training import Training, side_by_side
 
 ALGORITHMS = ("gd", "adam")
 USUAL_STEPS = {"gd": 10_000, "adam": 1_000}
@@ -139,33 +126,25 @@ class PlanTraining:
 
     def dynamics(self, plans: Sequence[Plan]) -> Guarded:
         """The runs of several plans, padded to the largest of them, with a leading axis."""
-        if self.sample:
-            return self._on_a_sample(*plans)
-        system = pad_systems([plan.task for plan in plans], [plan.heads for plan in plans])
-        start = pad_weights([plan.start for plan in plans], system)
-        rates = jnp.asarray([self.rates(plan) for plan in plans])
-        N = system.root.shape[-1]
-        moments = [label_moment(plan.task, shifted_law(plan.task.m)) for plan in plans]
-        elsewhere = jnp.stack([jnp.pad(m, (0, N - len(m))) for m in moments])
         limit = jnp.asarray([BLOWN_UP * plan.task.initial_gap for plan in plans])
-        if self.algorithm == "gd":
-            promised = [float(p.rates.guaranteed) if self.by_theory else 0.0 for p in plans]
-            descent = Descent(system, start, rates, jnp.asarray(promised))
-            return Guarded(PlanDynamics(descent, elsewhere), limit)
-        system, start, rate, elsewhere, limit = jax.tree.map(
-            lambda leaf: leaf.astype(jnp.float32), (system, start, rates[:, 1], elsewhere, limit)
+        trainings = [self._training(plan) for plan in plans]
+        if self.algorithm == "adam":
+            return Guarded(side_by_side(trainings), limit.astype(jnp.float32), lag=1)
+        system = pad_systems([plan.task for plan in plans], [plan.heads for plan in plans])
+        descent = PlanDescent(
+            system,
+            start=pad_weights([plan.start for plan in plans], system),
+            rates=jnp.asarray([self.rates(plan) for plan in plans]),
+            guaranteed=jnp.asarray(
+                [float(plan.rates.guaranteed) if self.by_theory else 0.0 for plan in plans]
+            ),
+            elsewhere=stack_padded([how.elsewhere for how in trainings], system.root.shape[1:]),
         )
-        unused = stream(0)
-        inner = AdamTraining(
-            system, start, rate, elsewhere, sample=None, source=unused, batch=1, frozen=self.frozen
-        )
-        spread = jnp.broadcast_to(unused, (len(plans), *unused.shape))
-        inner = eqx.tree_at(lambda training: training.source, inner, spread)
-        return Guarded(PlanDynamics(inner, elsewhere), limit, lag=1)
+        return Guarded(descent, limit)
 
-    def _on_a_sample(self, plan: Plan) -> Guarded:
-        """One plan alone: prompts of different lengths cannot be padded."""
-        inner = Training(
+    def _training(self, plan: Plan) -> Training:
+        """The run of one plan with Adam."""
+        return Training(
             plan.task,
             plan.heads,
             rate=self.rates(plan)[1],
@@ -173,11 +152,8 @@ class PlanTraining:
             batch=self.batch,
             frozen=self.frozen,
             seed=plan.seed,
-        ).dynamics()
-        start = Weights(*(leaf[None].astype(jnp.float32) for leaf in plan.start))
-        inner = eqx.tree_at(lambda training: training.start, inner, start)
-        limit = jnp.asarray([BLOWN_UP * plan.task.initial_gap], dtype=jnp.float32)
-        return Guarded(PlanDynamics(inner, inner.elsewhere), limit, lag=1)
+            scale=plan.scale,
+        )
 
     def run(
         self, plans: Sequence[Plan], *, store: Store | None, progress: Callable[[int], None]
@@ -264,8 +240,8 @@ class TrainedPlan:
     Attributes:
         plan: the plan.
         weights: Q and w at the end.
-        series: ``gap``, ``out_of_domain`` and ``moved_Q`` at the recorded steps, and
-            ``sample_loss`` if there was a sample.
+        series: ``gap``, ``out_of_domain`` and ``moved_Q`` at the recorded steps; with Adam also
+            ``increases``, and ``sample_loss`` if there was a sample.
         diverged: the step at which the gap blew up, which may be the last one; None if it did not.
     """
 

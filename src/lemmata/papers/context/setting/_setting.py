@@ -50,6 +50,10 @@ def _yes_or_no(text: str) -> bool:
     return text == "yes"
 
 
+def _whole_number(name: str, says: str, *algorithms: str) -> Option:
+    return Option(name, f"--{name}", says, int, "a whole number", algorithms)
+
+
 class ContextSetting(AbstractSetting[Plan]):
     """Plans of in-context learning with representations."""
 
@@ -80,12 +84,9 @@ class ContextSetting(AbstractSetting[Plan]):
             parse=float,
             expects="a positive number",
         ),
-        Option(
+        _whole_number(
             "steps",
-            "--steps",
             f"how many; usually {USUAL_STEPS['gd']:,}, and {USUAL_STEPS['adam']:,} for adam",
-            parse=int,
-            expects="a whole number",
         ),
         Option(
             "record",
@@ -94,22 +95,12 @@ class ContextSetting(AbstractSetting[Plan]):
             parse=step_numbers,
             expects="step numbers like 1,100,900",
         ),
-        Option(
+        _whole_number(
             "sample",
-            "--sample",
             "train on batches from so many prompts; usually on the population loss",
-            parse=int,
-            expects="a whole number",
-            algorithms=("adam",),
+            "adam",
         ),
-        Option(
-            "batch",
-            "--batch",
-            f"prompts in a batch of a sample; usually {USUAL_BATCH}",
-            parse=int,
-            expects="a whole number",
-            algorithms=("adam",),
-        ),
+        _whole_number("batch", f"prompts in a batch of a sample; usually {USUAL_BATCH}", "adam"),
         Option(
             "frozen",
             "--frozen",

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, UInt32
 
 from lemmata.training import (
-    AbstractDynamics,
+    AbstractGuardable,
     Recording,
     Store,
     Stream,
@@ -25,7 +25,7 @@ from lemmata.training import (
 )
 
 from ._laws import Law, draw_labels, label_moment, shifted_law, standard_law
-from ._model import System, Weights, draw_weights, system_of
+from ._model import System, Weights, draw_weights, pad_systems, pad_weights, stack_padded
 from ._task import Task
 
 SINGLE_ROUNDING = 1e-6
@@ -45,11 +45,33 @@ class AdamState(eqx.Module):
     increases: Int[Array, "*batch"]
 
 
-class AdamTraining(AbstractDynamics[AdamState]):
+def watch(
+    system: System, weights: Weights, first: Weights, elsewhere: Float[Array, "N N"]
+) -> dict[str, Float[Array, "..."]]:
+    """The gap, the error where E y y' is ``elsewhere``, and how far Q moved, relative."""
+    combined = system.attention(weights.Q).combine(weights.w)
+    away = combined - system.target
+    moved = jnp.sum((weights.Q - first.Q) ** 2) / jnp.sum(first.Q**2)
+    return {
+        "gap": system.error(combined)[0],
+        "out_of_domain": jnp.sum(away * (elsewhere @ away)) / system.count,
+        "moved_Q": jnp.sqrt(moved),
+    }
+
+
+def draw_batch(
+    sample: Float[Array, "prompts K"], source: Stream, t: Int[Array, ""], count: int
+) -> Float[Array, "count K"]:
+    """The prompts of step t, drawn with replacement."""
+    drawn = words(fold(source, t.astype(jnp.uint32)), count)
+    return sample[(drawn % jnp.uint32(len(sample))).astype(jnp.int32)]
+
+
+class AdamTraining(AbstractGuardable[AdamState]):
     """Adam on the population loss, or on batches from a fixed sample of prompts.
 
     Attributes:
-        system: the task, without padding.
+        system: the task.
         start: the first weights.
         rate: the step size.
         elsewhere: E y y' of prompts under another law, for the error out of domain.
@@ -64,7 +86,7 @@ class AdamTraining(AbstractDynamics[AdamState]):
     rate: Float[Array, "*batch"]
     elsewhere: Float[Array, "*batch N N"]
     sample: Float[Array, "*batch prompts K"] | None
-    source: Stream
+    source: UInt32[Array, "*batch 2"]
     batch: int = eqx.field(static=True)
     frozen: bool = eqx.field(static=True)
 
@@ -89,21 +111,15 @@ class AdamTraining(AbstractDynamics[AdamState]):
         increases = state.increases + rose.astype(jnp.int64)
         return AdamState(weights, optimizer, gap, state.t + 1, increases)
 
+    def size(self, state: AdamState) -> Float[Array, "*batch"]:
+        return state.gap
+
     def measure(self, state: AdamState) -> dict[str, Float[Array, "..."]]:
-        combined = self._combined(state.weights)
-        away = combined - self.system.target
-        gap, _ = self.system.error(combined)
-        moved = jnp.sum((state.weights.Q - self.start.Q) ** 2) / jnp.sum(self.start.Q**2)
-        measured = {
-            "gap": gap,
-            "out_of_domain": jnp.sum(away * (self.elsewhere @ away)) / self.system.count,
-            "increases": state.increases.astype(gap.dtype),
-            "moved_Q": jnp.sqrt(moved),
-        }
+        measured = watch(self.system, state.weights, self.start, self.elsewhere)
+        measured["increases"] = state.increases.astype(state.gap.dtype)
         if self.sample is not None:
-            measured["sample_loss"] = jnp.sum(self._residual(combined, self.sample) ** 2) / (
-                2 * self.sample.size
-            )
+            residual = self._residual(self._combined(state.weights), self.sample)
+            measured["sample_loss"] = jnp.sum(residual**2) / (2 * self.sample.size)
         return measured
 
     def _combined(self, weights: Weights) -> Float[Array, "N K"]:
@@ -119,8 +135,7 @@ class AdamTraining(AbstractDynamics[AdamState]):
     ) -> Float[Array, "N K"]:
         """The derivative in A-hat of the loss on a batch."""
         assert self.sample is not None
-        drawn = words(fold(self.source, t.astype(jnp.uint32)), self.batch)
-        labels = self.sample[(drawn % jnp.uint32(len(self.sample))).astype(jnp.int32)]
+        labels = draw_batch(self.sample, self.source, t, self.batch)
         residual = self._residual(combined, labels)
         return labels[:, : combined.shape[0]].T @ residual / labels.size
 
@@ -138,6 +153,7 @@ class Training:
         sample, batch: train on batches from so many prompts; 0 for the population loss.
         frozen: keep Q where it starts.
         seed: the first weights, and the sample; not that of the task, whose numbers Q would repeat.
+        scale: beta, the standard deviation of the entries of Q at the start.
         law: of the prompts out of domain; N(1, 4 I) unless given.
     """
 
@@ -150,40 +166,28 @@ class Training:
     batch: int = 256
     frozen: bool = False
     seed: int = 1
+    scale: float = 1.0
     law: Law | None = None
 
-    def dynamics(self, heads: int | None = None) -> AdamTraining:
-        """The run as one instance, with a leading axis of length one, in float32.
+    @property
+    def start(self) -> Weights:
+        """The first weights."""
+        return draw_weights(self.task, self.heads, seed=self.seed, scale=self.scale)
 
-        Heads are padded to the number given; a head that is padding has w = 0 for ever.
-        """
-        single = jnp.float32
-        task = self.task
-        padding = 0 if heads is None else heads - self.heads
-        law = shifted_law(task.m) if self.law is None else self.law
-        labels = None
-        if self.sample:
-            rng = np.random.default_rng([self.seed, 1])
-            drawn = draw_labels(task, standard_law(task.m), rng, self.sample)
-            labels = jnp.asarray(drawn, dtype=single)
-        start = draw_weights(task, self.heads, seed=self.seed)
-        system = system_of(task, self.heads, single)
-        return jax.tree.map(
-            lambda leaf: leaf[None],
-            AdamTraining(
-                system=eqx.tree_at(lambda s: s.heads, system, jnp.pad(system.heads, (0, padding))),
-                start=Weights(
-                    jnp.pad(start.Q, ((0, 0), (0, padding), (0, 0))).astype(single),
-                    jnp.pad(start.w, ((0, padding), (0, 0))).astype(single),
-                ),
-                rate=jnp.asarray(self.rate, dtype=single),
-                elsewhere=jnp.asarray(label_moment(task, law), dtype=single),
-                sample=labels,
-                source=stream(self.seed),
-                batch=self.batch,
-                frozen=self.frozen,
-            ),
-        )
+    @property
+    def elsewhere(self) -> Float[np.ndarray, "N N"]:
+        """E y y' of prompts out of domain."""
+        return label_moment(self.task, self.law or shifted_law(self.task.m))
+
+    @property
+    def labels(self) -> Float[np.ndarray, "prompts K"]:
+        """The sample."""
+        rng = np.random.default_rng([self.seed, 1])
+        return draw_labels(self.task, standard_law(self.task.m), rng, self.sample)
+
+    def dynamics(self) -> AdamTraining:
+        """The run as one instance, with a leading axis of length one, in float32."""
+        return side_by_side([self])
 
     def run(
         self, *, store: Store | None = None, progress: Callable[[int], None] = lambda _: None
@@ -202,13 +206,34 @@ class Training:
         return record_steps((*self.record, self.steps), self.steps)
 
 
-@dataclass(frozen=True)
-class TrainingRun:
-    """What a run recorded: ``gap``, ``out_of_domain``, ``increases``, ``moved_Q`` and, if it was
-    trained on a sample, the ``sample_loss``. The error in domain is twice the gap."""
+def side_by_side(trainings: Sequence[Training]) -> AdamTraining:
+    """Several runs as one, in float32; samples can only be of tasks of one size.
 
-    how: Training
-    recording: Recording[AdamState]
+    Smaller tasks are padded; a head that is padding has w = 0 for ever.
+    """
+    first = trainings[0]
+    system = pad_systems([how.task for how in trainings], [how.heads for how in trainings])
+    runs = AdamTraining(
+        system=system,
+        start=pad_weights([how.start for how in trainings], system),
+        rate=jnp.asarray([how.rate for how in trainings]),
+        elsewhere=stack_padded([how.elsewhere for how in trainings], system.root.shape[1:]),
+        sample=jnp.asarray(np.stack([how.labels for how in trainings])) if first.sample else None,
+        source=jnp.stack([stream(how.seed) for how in trainings]),
+        batch=first.batch,
+        frozen=first.frozen,
+    )
+    return jax.tree.map(
+        lambda leaf: leaf.astype(jnp.float32) if eqx.is_inexact_array(leaf) else leaf, runs
+    )
+
+
+@dataclass(frozen=True)
+class SingleRun:
+    """What a run of one instance recorded."""
+
+    how: Any
+    recording: Recording[Any]
 
     @property
     def steps(self) -> Int[np.ndarray, "records"]:
@@ -217,6 +242,14 @@ class TrainingRun:
 
     def __getitem__(self, name: str) -> Float[np.ndarray, "records"]:
         return self.recording.series[name][0].astype(float)
+
+
+@dataclass(frozen=True)
+class TrainingRun(SingleRun):
+    """What a run recorded: ``gap``, ``out_of_domain``, ``increases``, ``moved_Q`` and, if it was
+    trained on a sample, the ``sample_loss``. The error in domain is twice the gap."""
+
+    how: Training
 
     @property
     def weights(self) -> Weights:
@@ -232,12 +265,5 @@ def train_together(
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[TrainingRun]:
     """Several runs on tasks of one size, side by side; only seeds, tasks, rates, heads differ."""
-    most = max(training.heads for training in trainings)
-    dynamics = jax.tree.map(
-        lambda *leaves: jnp.concatenate(leaves),
-        *(training.dynamics(most) for training in trainings),
-    )
-    found = run(dynamics, trainings[0].recorded, store=store, progress=progress)
-    return [
-        TrainingRun(training, found.select(np.array([i]))) for i, training in enumerate(trainings)
-    ]
+    found = run(side_by_side(trainings), trainings[0].recorded, store=store, progress=progress)
+    return [TrainingRun(how, found.select(np.array([i]))) for i, how in enumerate(trainings)]
