@@ -7,6 +7,7 @@ from ._claim import Comparisons as Comparisons
 from ._claim import Version as Version
 from ._claim import claims_of as claims_of
 from ._claim import declared_by as declared_by
+from ._claim import repaired as repaired
 from ._claim import statements as statements
 from ._comparisons import Comparison as Comparison
 from ._comparisons import Fact as Fact

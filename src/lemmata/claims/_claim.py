@@ -41,6 +41,13 @@ class Version:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
+def repaired(
+    statement: str, *, hypotheses: tuple[Hypothesis, ...] | None = None, **parameters: Any
+) -> Version:
+    """A statement as it should read, with what its check gets then."""
+    return Version("repaired", statement=statement, hypotheses=hypotheses, parameters=parameters)
+
+
 @dataclass(frozen=True, eq=False)
 class Claim:
     """A statement of a paper, one of ours, or one of a user's.

@@ -5,6 +5,7 @@ from ._evidence import Evidence as Evidence
 from ._evidence import Grid as Grid
 from ._evidence import as_rows as as_rows
 from ._hypothesis import Hypothesis as Hypothesis
+from ._hypothesis import hypothesis as hypothesis
 from ._hypothesis import union as union
 from ._options import Option as Option
 from ._options import check_options as check_options

@@ -1,6 +1,7 @@
 """Theorem C.3: one layer of attention selects the tokens of a subset."""
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from .. import theory
 from ..experiments.construction import ENCODED, Encoded, encode
 from ..setting import FITS, GUIDING, PROPER, SEPARATED, Plan, Task, misled_encodings
 
-claim = statements("selection")
+claim = partial(statements("selection"), hypotheses=(FITS, SEPARATED, PROPER), on=ENCODED)
 
 
 @claim(
@@ -20,7 +21,6 @@ claim = statements("selection")
     "With logits α⟨e_i, e_y⟩, α = ⌈2 log(2T)/ε⌉, one layer of attention is within ε of STS_q for "
     "all subsets and all tokens of norm at most 1.",
     hypotheses=(FITS, SEPARATED),
-    on=ENCODED,
 )
 def theorem_c_3(evidence: Evidence[Encoded]) -> Comparison:
     """The largest error over the unit ball is ‖Y/q − S‖₁; predicting zero has error 1."""
@@ -33,16 +33,12 @@ def theorem_c_3(evidence: Evidence[Encoded]) -> Comparison:
     "theorem-c.3/interval",
     "Appendix C.3, proof of Theorem C.3",
     "With that α the chosen positions have weights in [1/q, 1/q + ε/(2q)].",
-    hypotheses=(FITS, SEPARATED, PROPER),
-    on=ENCODED,
     kind="misprint",
 )
 @claim(
     "theorem-c.3/unbounded",
     "Appendix C.3, Theorem C.3",
     "The same for tokens of any length, which the theorem does not restrict.",
-    hypotheses=(FITS, SEPARATED, PROPER),
-    on=ENCODED,
     kind="hypothesis",
 )
 def nothing_off_the_subset(evidence: Evidence[Encoded]) -> Comparison:
@@ -60,7 +56,6 @@ def nothing_off_the_subset(evidence: Evidence[Encoded]) -> Comparison:
     "For Gaussian tokens, which are not bounded, the root mean square error is at most "
     "(ε/2)√(d(1+1/q)).",
     hypotheses=(FITS, SEPARATED),
-    on=ENCODED,
 )
 def theorem_c_3_gaussian(evidence: Evidence[Encoded]) -> Comparison:
     """Exactly over tokens, for the worst subset; predicting zero has √(d/q)."""
@@ -81,7 +76,6 @@ def theorem_c_3_gaussian(evidence: Evidence[Encoded]) -> Comparison:
     "Appendix C.3, proof of Theorem C.3",
     "With that α the chosen positions have weights in [1/q − ε/(2q), 1/q].",
     hypotheses=(FITS, SEPARATED),
-    on=ENCODED,
 )
 def theorem_c_3_interval_repaired(evidence: Evidence[Encoded]) -> list[Comparison]:
     """The interval turned round; attention that looks nowhere has weights 1/T."""
@@ -115,8 +109,6 @@ def log_deficit(case: Encoded) -> float:
     "theorem-c.3/lower-bound",
     "Appendix C.3, proof of Theorem C.3",
     "e^α/(q e^α + (T−q) e^{α/2}) ≥ 1/q − (T/q²) e^{−α}.",
-    hypotheses=(FITS, SEPARATED, PROPER),
-    on=ENCODED,
     kind="constant",
 )
 def theorem_c_3_lower_bound(evidence: Evidence[Encoded]) -> Comparison:
@@ -129,8 +121,6 @@ def theorem_c_3_lower_bound(evidence: Evidence[Encoded]) -> Comparison:
     "theorem-c.3/lower-bound-repaired",
     "Appendix C.3, proof of Theorem C.3",
     "e^α/(q e^α + (T−q) e^{α/2}) ≥ 1/q − ((T−q)/q²) e^{−α/2} ≥ 1/q − ε/(2q) for ε ≤ 1.",
-    hypotheses=(FITS, SEPARATED, PROPER),
-    on=ENCODED,
 )
 def theorem_c_3_lower_bound_repaired(evidence: Evidence[Encoded]) -> list[Comparison]:
     """By the logarithms of what each side lacks to 1/q."""
@@ -152,8 +142,6 @@ def theorem_c_3_lower_bound_repaired(evidence: Evidence[Encoded]) -> list[Compar
     "theorem-c.3/off-subset",
     "Appendix C.3, proof of Theorem C.3",
     "With that α every other position has a weight of at most e^{−α/2}/q ≤ ε/(2T), for ε ≤ 1.",
-    hypotheses=(FITS, SEPARATED, PROPER),
-    on=ENCODED,
 )
 def theorem_c_3_off_subset(evidence: Evidence[Encoded]) -> list[Comparison]:
     """Both steps; attention that looks nowhere has weights 1/T."""
@@ -189,7 +177,6 @@ def misled(bench: Bench) -> Comparison:
     "If |⟨e_i, e_j⟩| ≤ δ < 1/(q−1) for all pairs, then |⟨e_i, e_y⟩| ≤ qδ/(1−(q−1)δ) off the "
     "subset; three vectors with q = 2 attain it.",
     hypotheses=(FITS,),
-    on=ENCODED,
     adds_up=True,
 )
 @claim(
@@ -197,7 +184,6 @@ def misled(bench: Bench) -> Comparison:
     "Appendix C.3, proof of Theorem C.3",
     "If |⟨e_i, e_j⟩| ≤ δ < 1/2 for all pairs, then |⟨e_i, e_y⟩| ≤ δ/(1−2δ) off the subset.",
     hypotheses=(FITS,),
-    on=ENCODED,
     kind="constant",
     counterexample=misled,
 )
@@ -227,7 +213,6 @@ def pairwise(evidence: Evidence[Encoded], adds_up: bool = False) -> Inequality:
     "If ⟨e_i, e_y⟩ ≤ g < 1 off the subset, α = log((2−ε)(T−q)/(qε))/(1−g) gives a worst error of "
     "at most ε, and exactly ε if g is attained everywhere; the printed α is of order log(T)/ε.",
     hypotheses=(FITS, GUIDING, PROPER),
-    on=ENCODED,
 )
 def least_scale(evidence: Evidence[Encoded]) -> list[Comparison]:
     """On all encodings; attained by one-hot ones, whose inner products off the subset are 0."""

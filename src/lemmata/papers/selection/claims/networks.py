@@ -5,6 +5,7 @@ Losses are mean squared errors without the 1/2 of Eq. (3), as in Theorem 3.5.
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..experiments.networks import EXPLICIT, FIRST_LAYERS, Explicit, Layer
 from ..experiments.trained_nets import TRAINED, Trained
 from ..setting import FITS, POSITIONS
 
-claim = statements("selection")
+claim = partial(statements("selection"), hypotheses=(POSITIONS, FITS), on=FIRST_LAYERS)
 
 EPS = float(np.finfo(float).eps)
 """Also the rounding of a fraction that is turned into a number."""
@@ -62,8 +63,6 @@ def trained_above(bench: Bench) -> Comparison:
     "Section 3.3, Theorem 3.5",
     "A fully connected net, with any activation and whatever follows a first layer of at most "
     "Td−1 neurons, has a mean squared error of at least (T−q)/(Tq(T−1)).",
-    hypotheses=(POSITIONS, FITS),
-    on=FIRST_LAYERS,
     counterexample=trained_above,
 )
 def theorem_3_5(evidence: Evidence[Layer]) -> list[Comparison]:
@@ -88,8 +87,6 @@ def theorem_3_5(evidence: Evidence[Layer]) -> list[Comparison]:
     "Appendix C.1, Theorem C.1",
     "The same bound by way of one direction: with v a unit vector that the first layer does not "
     "see, the loss is at least E_y‖STS_q(v, y)‖², and that is at least (T−q)/(Tq(T−1)).",
-    hypotheses=(POSITIONS, FITS),
-    on=FIRST_LAYERS,
 )
 def theorem_c_1(evidence: Evidence[Layer]) -> Sequence[Comparison]:
     """Both steps, for a random direction of every kernel."""
@@ -111,7 +108,6 @@ def theorem_c_1(evidence: Evidence[Layer]) -> Sequence[Comparison]:
     "Appendix C.1, proof of Theorem C.1, last display",
     "E_y‖Σ_y v⁽ⁱ⁾‖²/q² equals (T−q)/(Tq(T−1))‖v‖² + (q−1)/(Tq(T−1))‖Σv⁽ⁱ⁾‖² (printed as ≥), so "
     "the last ≥ is an equality for tokens that add up to zero, and the bound cannot be improved.",
-    hypotheses=(POSITIONS, FITS),
     on=KERNEL_VECTORS,
 )
 def theorem_c_1_equality(evidence: Evidence[KernelVector]) -> list[Comparison]:
@@ -147,8 +143,6 @@ def theorem_c_1_equality(evidence: Evidence[KernelVector]) -> list[Comparison]:
     "ours, sharper than Theorem 3.5",
     "A first layer of m neurons costs at least the sum of the Td−m smallest eigenvalues of "
     "(E[YYᵀ]/q²) ⊗ I_d: (Td−m)(T−q)/(qT(T−1)) for m ≥ d.",
-    hypotheses=(POSITIONS, FITS),
-    on=FIRST_LAYERS,
 )
 def width_law(evidence: Evidence[Layer]) -> Comparison:
     """On every first layer, at its own width."""
@@ -160,7 +154,6 @@ def width_law(evidence: Evidence[Layer]) -> Comparison:
     "ours, sharper than Theorem 3.5",
     "The law is attained at every width m ≥ 1, up to 10⁻³⁰: m neurons hold the best directions, "
     "and the subset rides on them as a code that costs no neuron.",
-    hypotheses=(POSITIONS, FITS),
     on=EXPLICIT,
 )
 def width_tight(evidence: Evidence[Explicit]) -> list[Comparison]:
@@ -184,6 +177,7 @@ def width_tight(evidence: Evidence[Explicit]) -> list[Comparison]:
     "ours, next to Theorem 3.5",
     "Nets trained by Adam end at the law of their width, within 3 % of the loss d/q of predicting "
     "zero, and their first layers let through all that so many neurons can.",
+    hypotheses=(),
     on=TRAINED,
 )
 def trained_net(evidence: Evidence[Trained]) -> Sequence[Comparison]:

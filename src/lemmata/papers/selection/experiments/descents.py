@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
@@ -27,7 +26,7 @@ from ..setting import (
 )
 from ..theory import kappa
 from .encodings import ENSEMBLES, NEARLY_ORTHONORMAL, Ensemble, family_gaps
-from .plans import AbstractPlanned, Descending, Plans, Size, numbers_of
+from .plans import AbstractPlanned, Descending, Drawn, Plans, Size, Trial, numbers_of
 
 MOST_STEPS = 5_000_000
 """Where the search for the time to epsilon stops."""
@@ -144,9 +143,7 @@ def one_hot_dynamics(plans: Sequence[Plan]) -> TwoScalars:
     return TwoScalars(OneHotAttention(T, q), d, q, T - 1, rate)
 
 
-def _one_hot(
-    experiment: Experiment[Evidence[Descent]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Descent]:
+def _one_hot(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Descent]:
     """The recursion of Lemma D.5, one-hot encodings."""
     training = experiment.training
     chosen = [training.of(p) for p in plans if p.d_e is None and p.task.q < p.task.T]
@@ -156,9 +153,7 @@ def _one_hot(
     return as_evidence(descend(chosen, dynamics, training, bench=bench, title="one-hot encodings"))
 
 
-def _stochastic(
-    experiment: Experiment[Evidence[Descent]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Descent]:
+def _stochastic(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Descent]:
     """The recursion of Lemma E.7 with the expectation inside, over random encodings."""
     training, cases = experiment.training, []
     for family in bench.evidence(ENSEMBLES):
@@ -184,16 +179,13 @@ def family_dynamics(
     The family stands for all its images under flips and switches of rows and columns, which leave
     the inner products as they are; over those Lemma E.7 is exact.
     """
-    assert plan.d_e is not None
-    q, d = jnp.asarray(1.0 * plan.task.q), jnp.asarray(1.0 * plan.task.d)
-    d_e, rate = jnp.asarray(1.0 * plan.d_e), jnp.asarray(1.0 * plan.rate)
-    exact = FamilyAttention(jnp.asarray(gaps), q, average)
+    exact = FamilyAttention(jnp.asarray(gaps), jnp.asarray(1.0 * plan.task.q), average)
     highest = 3 * float(np.log(plan.task.T)) + 12
     table = TabulatedAttention.of(exact, highest, points=1_500)
-    return jax.tree.map(lambda leaf: leaf[None], TwoScalars(table, d, q, d_e, rate))
+    return TwoScalars.of(table, plan.task, plan.inertia, plan.rate).alone
 
 
-ONE_HOT: Experiment[Evidence[Descent]] = Experiment(
+ONE_HOT = Experiment(
     Plans(
         tuple(
             Size(*size)
@@ -216,6 +208,4 @@ ONE_HOT: Experiment[Evidence[Descent]] = Experiment(
     Descending(1_000_000),
 )
 
-STOCHASTIC: Experiment[Evidence[Descent]] = Experiment(
-    NEARLY_ORTHONORMAL, _stochastic, Descending(1_250_000)
-)
+STOCHASTIC = Experiment(NEARLY_ORTHONORMAL, _stochastic, Descending(1_250_000))

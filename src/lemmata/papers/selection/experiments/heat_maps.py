@@ -12,7 +12,7 @@ from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
 from ..setting import OnlineChoices, Plan, Task, Training, largest_epsilon, run_all
-from .plans import AbstractPlanned
+from .plans import AbstractPlanned, Drawn, Trial
 from .runs import divergence
 
 QUERIES: tuple[Literal["zero", "fixed", "random"], ...] = ("zero", "fixed", "random")
@@ -145,9 +145,7 @@ class HeatMap(AbstractPlanned):
         return {name: np.sqrt((block**2).mean(axis=(1, 2))) for name, block in blocks.items()}
 
 
-def _heat_maps(
-    experiment: Experiment[Evidence[HeatMap]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[HeatMap]:
+def _heat_maps(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[HeatMap]:
     """W and V at several moments, each of a run of its own: the same seed gives the same bits."""
     last = experiment.training.last(experiment.scale)
     early = [moment for moment in experiment.training.moments if moment < last]
@@ -189,6 +187,4 @@ def _training(plan: Plan, last: int) -> Training:
     )
 
 
-HEAT_MAPS: Experiment[Evidence[HeatMap]] = Experiment(
-    HeatPlans(), _heat_maps, HeatTraining(), own=True
-)
+HEAT_MAPS = Experiment(HeatPlans(), _heat_maps, HeatTraining(), own=True)

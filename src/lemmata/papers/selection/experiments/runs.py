@@ -12,7 +12,7 @@ from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
 from ..setting import OnlineChoices, Plan, Task, Training, TrainingRun, largest_epsilon, run_all
-from .plans import AbstractPlanned
+from .plans import AbstractPlanned, Drawn, Trial
 
 Arm = Literal["stochastic", "fixed"]
 Series = Float[np.ndarray, "records"]
@@ -215,9 +215,7 @@ def sizes_of(experiment: Experiment[Any]) -> Sizes:
     return experiment.instances.at(experiment.scale)
 
 
-def _pairs(
-    experiment: Experiment[Evidence[Pair]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Pair]:
+def _pairs(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Pair]:
     """Fresh against fixed encodings."""
     online, size = experiment.training, sizes_of(experiment)
     wanted = [online.of(size, arm, plan.training.seed) for plan in plans for arm in ARMS]
@@ -228,14 +226,10 @@ def _pairs(
 
 SECTION_4 = OnlinePlans()
 
-SGD: Experiment[Evidence[Pair]] = Experiment(SECTION_4, _pairs, Online(), own=True)
-ADAM: Experiment[Evidence[Pair]] = Experiment(SECTION_4, _pairs, Online("adam"), own=True)
-SGD_RANDOM: Experiment[Evidence[Pair]] = Experiment(
-    SECTION_4, _pairs, Online(random_start=True), own=True
-)
-ADAM_RANDOM: Experiment[Evidence[Pair]] = Experiment(
-    SECTION_4, _pairs, Online("adam", random_start=True), own=True
-)
+SGD = Experiment(SECTION_4, _pairs, Online(), own=True)
+ADAM = Experiment(SECTION_4, _pairs, Online("adam"), own=True)
+SGD_RANDOM = Experiment(SECTION_4, _pairs, Online(random_start=True), own=True)
+ADAM_RANDOM = Experiment(SECTION_4, _pairs, Online("adam", random_start=True), own=True)
 
 
 def pairs_behind(experiment: Experiment[Any], bench: Bench) -> Evidence[Pair]:
@@ -261,9 +255,7 @@ class Starts:
         return (*self.zero.problems, *self.random.problems)
 
 
-def _starts(
-    experiment: Experiment[Evidence[Starts]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Starts]:
+def _starts(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Starts]:
     """Beside the same from zero."""
     random = pairs_behind(experiment, bench)
     from_zero = replace(experiment, training=replace(experiment.training, random_start=False))
@@ -272,9 +264,5 @@ def _starts(
     return Evidence(tuple(Starts(first.name, first, other) for first, other in both))
 
 
-SGD_STARTS: Experiment[Evidence[Starts]] = Experiment(
-    SECTION_4, _starts, SGD_RANDOM.training, own=True
-)
-ADAM_STARTS: Experiment[Evidence[Starts]] = Experiment(
-    SECTION_4, _starts, ADAM_RANDOM.training, own=True
-)
+SGD_STARTS = Experiment(SECTION_4, _starts, SGD_RANDOM.training, own=True)
+ADAM_STARTS = Experiment(SECTION_4, _starts, ADAM_RANDOM.training, own=True)

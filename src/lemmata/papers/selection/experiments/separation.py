@@ -1,10 +1,7 @@
 """The experiments behind Section 3.3: transformers next to fully connected nets."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from lemmata.claims import Bench, Experiment
@@ -22,7 +19,7 @@ from ..setting import (
 )
 from .construction import Encoded, encode_all
 from .networks import SECTION_4, law_of
-from .plans import AbstractPlanned, Descending, Plans, Size
+from .plans import AbstractPlanned, Descending, Drawn, Plans, Size, Trial
 
 
 @dataclass(frozen=True)
@@ -65,16 +62,14 @@ def separate(case: Encoded) -> Separation:
     return Separation(case.plan, width, means[best], error, float(scales[best]), tuple(problems))
 
 
-def _separations(
-    experiment: Experiment[Evidence[Separation]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Separation]:
+def _separations(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Separation]:
     """The best transformer of two numbers, and the least loss of nets as wide as it is."""
     seen, unseen = encode_all(plans, experiment.seed)
     cases = tuple(separate(case) for case in seen)
     return Evidence(cases, skipped=unseen)
 
 
-SEPARATIONS: Experiment[Evidence[Separation]] = Experiment(
+SEPARATIONS = Experiment(
     Plans((Size(20, 3, 2), Size(40, 2, 3, 40, threshold=0.6), SECTION_4)), _separations
 )
 
@@ -106,7 +101,7 @@ MEMBERS, SUBSETS = 4, 200
 
 
 def _trained_transformer(
-    experiment: Experiment[Evidence[TrainedTransformer]], plans: Sequence[Plan], bench: Bench
+    experiment: Trial, plans: Drawn, bench: Bench
 ) -> Evidence[TrainedTransformer]:
     """The recursion of Lemma E.7 for one fresh encoding a step."""
     training, seed = experiment.training, experiment.seed
@@ -119,9 +114,8 @@ def _train(plan: Plan, steps: int, seed: int) -> TrainedTransformer:
     E = near_orthogonal_family(MEMBERS, plan.d_e, task.T, plan.threshold, seed)
     y = task.draw_subsets(SUBSETS, np.random.default_rng([seed, 4]))
     table = TabulatedAttention.of(FamilyAttention.of(E, y), 12.0, points=200)
-    d, q, d_e, rate = (jnp.asarray(float(x)) for x in (task.d, task.q, plan.d_e, plan.rate))
-    dynamics = TwoScalars(table, d, q, d_e, rate)
-    path = trajectory(jax.tree.map(lambda leaf: leaf[None], dynamics), steps, steps)
+    dynamics = TwoScalars.of(table, task, plan.d_e, plan.rate)
+    path = trajectory(dynamics.alone, steps, steps)
     end = Scalars(path.alpha[0, -1], path.C[0, -1])
     loss = 2 * float(dynamics.loss(end))
     return TrainedTransformer(plan, plan.width, float(end.alpha), float(end.C), loss)
@@ -130,7 +124,7 @@ def _train(plan: Plan, steps: int, seed: int) -> TrainedTransformer:
 PAPER_STEPS = 66_667
 """50,000 steps of size 1 and 50,000 of size 1/3, as steps of size 1."""
 
-TRAINED_TRANSFORMER: Experiment[Evidence[TrainedTransformer]] = Experiment(
+TRAINED_TRANSFORMER = Experiment(
     Plans((SECTION_4._replace(rate=1.0),)),
     _trained_transformer,
     Descending(PAPER_STEPS),

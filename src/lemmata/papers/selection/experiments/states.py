@@ -1,6 +1,5 @@
 """States of the two-scalar dynamics on a grid, each with one step, for the proof of Theorem D.4."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +10,7 @@ from lemmata.tokens import Problem
 
 from ..setting import Plan, Task, largest_rate
 from ..theory import ceiling
-from .plans import AbstractPlanned, Plans, Size, numbers_of
+from .plans import AbstractPlanned, Drawn, Plans, Size, Trial, numbers_of
 
 ROWS, COLUMNS = 80, 81
 
@@ -58,9 +57,7 @@ def states_of(task: Task) -> dict[str, np.ndarray]:
     }
 
 
-def _states(
-    experiment: Experiment[Evidence[StateGrid]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[StateGrid]:
+def _states(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[StateGrid]:
     """States (u, alpha) in the range of Phase II, and one step from each."""
     cases = tuple(StateGrid(plan) for plan in plans if plan.task.q < plan.task.T)
     tables = [states_of(case.task) for case in cases]
@@ -70,7 +67,7 @@ def _states(
     return Evidence(cases, columns=columns)
 
 
-STATES: Experiment[Evidence[StateGrid]] = Experiment(
+STATES = Experiment(
     Plans(
         tuple(
             Size(T, q, d)

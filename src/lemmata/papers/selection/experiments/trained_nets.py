@@ -1,15 +1,13 @@
 """Fully connected nets that are trained, beside the law of their width."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lemmata.claims import Bench, Experiment
 from lemmata.settings import Evidence
-from lemmata.tokens import Problem
 
-from ..setting import Estimate, Plan, least_loss, train_nets
+from ..setting import Estimate, least_loss, train_nets
 from .networks import law_of
-from .plans import AbstractOfPlan, Plans, Size
+from .plans import AbstractOfPlan, Drawn, Plans, Size, Trial
 
 
 @dataclass(frozen=True)
@@ -21,12 +19,9 @@ class Trained(AbstractOfPlan):
         measured: its own loss on fresh samples.
     """
 
-    name: str
-    plan: Plan
     width: int
     least: float
     measured: Estimate
-    problems: tuple[Problem, ...] = ()
 
     @property
     def law(self) -> float:
@@ -56,9 +51,7 @@ class NetTrainings:
         return f"nets with a linear first layer of {widths}, {self.steps:,} steps of Adam"
 
 
-def _trained(
-    experiment: Experiment[Evidence[Trained]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Trained]:
+def _trained(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Trained]:
     """Their losses on fresh samples, and the least loss with their first layers."""
     training, nets = experiment.training, []
     seeds = training.paper_seeds if experiment.scale == "paper" else training.seeds
@@ -79,6 +72,4 @@ def _trained(
     return Evidence(tuple(nets))
 
 
-TRAINED: Experiment[Evidence[Trained]] = Experiment(
-    Plans((Size(5, 2, 1),)), _trained, NetTrainings(), own=True
-)
+TRAINED = Experiment(Plans((Size(5, 2, 1),)), _trained, NetTrainings(), own=True)
