@@ -3,7 +3,7 @@
 Losses are mean squared errors without the 1/2 of Eq. (3), as in Theorem 3.5.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -31,31 +31,22 @@ REACHED = 0.03
 def trace_error(evidence: Evidence[Any]) -> dict[str, Any]:
     """The rounding of a trace of a projection in T d dimensions, and d/q, the whole trace."""
     return {
-        "rounding": evidence.each(lambda net: (64 + net.task.T * net.task.d) * EPS),
-        "size": evidence.each(lambda net: net.task.d / net.task.q),
+        "rounding": (64 + evidence.T * evidence.d) * EPS,
+        "size": evidence.d / evidence.q,
     }
 
 
-def told(evidence: Evidence[Any], bound: Callable[[Any], Any], part: str) -> Inequality:
+def told(evidence: Evidence[Any], bound: np.ndarray, part: str) -> Inequality:
     """The best g of every first layer against a bound, exactly; being told y only helps it."""
-    return at_least(
-        evidence.each(lambda layer: layer.least),
-        evidence.each(lambda layer: float(bound(layer))),
-        baseline=0.0,
-        part=part,
-        cases=evidence.cases,
-        **trace_error(evidence),
-    )
+    how = trace_error(evidence) | {"baseline": 0.0, "part": part, "cases": evidence.cases}
+    return at_least(evidence.least, bound, **how)
 
 
 def trained_above(bench: Bench) -> Comparison:
     """Theorem 3.5 for the first layers that training finds."""
     nets = bench.evidence(TRAINED).where(lambda net: net.width < net.task.T * net.task.d)
-    return told(
-        nets,
-        lambda net: theory.zero_sum_eigenvalue(net.task.T, net.task.q),
-        "first layers of trained nets",
-    )
+    bound = nets.each(lambda net: theory.zero_sum_eigenvalue(net.task.T, net.task.q))
+    return told(nets, bound, "first layers of trained nets")
 
 
 @claim(
@@ -67,7 +58,7 @@ def trained_above(bench: Bench) -> Comparison:
 )
 def theorem_3_5(evidence: Evidence[Layer]) -> list[Comparison]:
     """Every function of the neurons is covered: the best one is known for each first layer."""
-    compared: list[Comparison] = [told(evidence, lambda layer: layer.bound, "the best g, told y")]
+    compared: list[Comparison] = [told(evidence, evidence.bound, "the best g, told y")]
     sampled = [(layer, layer.measured) for layer in evidence if layer.measured is not None]
     if sampled:
         compared.append(
@@ -90,12 +81,11 @@ def theorem_3_5(evidence: Evidence[Layer]) -> list[Comparison]:
 )
 def theorem_c_1(evidence: Evidence[Layer]) -> Sequence[Comparison]:
     """Both steps, for a random direction of every kernel."""
-    direction = evidence.each(lambda layer: layer.direction)
     return [
-        told(evidence, lambda layer: layer.direction, "loss against one direction"),
+        told(evidence, evidence.direction, "loss against one direction"),
         at_least(
-            direction,
-            evidence.each(lambda layer: float(layer.bound)),
+            evidence.direction,
+            evidence.bound,
             baseline=0.0,
             part="one direction against the bound",
             **trace_error(evidence),
@@ -116,21 +106,16 @@ def theorem_c_1_equality(evidence: Evidence[KernelVector]) -> list[Comparison]:
     def bound(case: KernelVector) -> Fraction:
         return theory.zero_sum_eigenvalue(case.task.T, case.task.q) * case.size
 
-    def expanded(case: KernelVector) -> float:
+    def expanded(case: KernelVector) -> Fraction:
         T, q = case.task.T, case.task.q
-        return float(bound(case) + Fraction(q - 1, T * q * (T - 1)) * case.sum_size)
+        return bound(case) + Fraction(q - 1, T * q * (T - 1)) * case.sum_size
 
     balanced = evidence.where(lambda case: not case.sum_size)
     return [
+        equal(evidence.cost, evidence.each(expanded), rounding=EPS, part="the expansion"),
         equal(
-            evidence.each(lambda case: float(case.cost)),
-            evidence.each(expanded),
-            rounding=EPS,
-            part="the expansion",
-        ),
-        equal(
-            balanced.each(lambda case: float(case.cost)),
-            balanced.each(lambda case: float(bound(case))),
+            balanced.cost,
+            balanced.each(bound),
             rounding=EPS,
             part="the bound",
             cases=balanced.cases,
@@ -146,7 +131,7 @@ def theorem_c_1_equality(evidence: Evidence[KernelVector]) -> list[Comparison]:
 )
 def width_law(evidence: Evidence[Layer]) -> Comparison:
     """On every first layer, at its own width."""
-    return told(evidence, lambda layer: layer.law, "the best g, told y")
+    return told(evidence, evidence.law, "the best g, told y")
 
 
 @claim(
@@ -158,17 +143,11 @@ def width_law(evidence: Evidence[Layer]) -> Comparison:
 )
 def width_tight(evidence: Evidence[Explicit]) -> list[Comparison]:
     """Exactly, what decoding can add, and on samples."""
-    law, rounding = evidence.each(lambda net: net.law), trace_error(evidence)
+    law, rounding = evidence.law, trace_error(evidence)
     return [
-        equal(evidence.each(lambda net: net.least), law, part="loss if y is decoded", **rounding),
-        at_most(evidence.each(lambda net: net.excess), 1e-30, part="wrong codes"),
-        equal(
-            evidence.each(lambda net: net.measured.loss),
-            law,
-            error=evidence.each(lambda net: net.measured.error),
-            part="samples",
-            **rounding,
-        ),
+        equal(evidence.least, law, part="loss if y is decoded", **rounding),
+        at_most(evidence.excess, 1e-30, part="wrong codes"),
+        equal(evidence.loss, law, error=evidence.error, part="samples", **rounding),
     ]
 
 
@@ -182,15 +161,10 @@ def width_tight(evidence: Evidence[Explicit]) -> list[Comparison]:
 )
 def trained_net(evidence: Evidence[Trained]) -> Sequence[Comparison]:
     """The first layer exactly, the loss on fresh samples."""
-    least, law = evidence.each(lambda net: net.least), evidence.each(lambda net: net.law)
-    goal = law + REACHED * evidence.each(lambda net: net.task.d / net.task.q)
+    least, law = evidence.least, evidence.law
+    goal = law + REACHED * (evidence.d / evidence.q)
     return [
         at_least(least, law, part="first layer, above the law", **trace_error(evidence)),
         at_most(least, goal, part="first layer, near the law"),
-        at_most(
-            evidence.each(lambda net: net.measured.loss),
-            goal,
-            error=evidence.each(lambda net: net.measured.error),
-            part="loss",
-        ),
+        at_most(evidence.loss, goal, error=evidence.error, part="loss"),
     ]

@@ -104,10 +104,10 @@ def worst_case_width(evidence: Evidence[Layer]) -> list[Comparison]:
     It is attained: a net that misses (1, −1/(2q−1), ...) alone and knows y can answer with the
     midpoint of all targets that fit, which lie within 1/(2q−1) of it.
     """
-    visible = evidence.each(lambda layer: layer.visible)
-    least = evidence.each(lambda layer: float(theory.narrow_error(layer.task.q)))
+    visible = evidence.visible
+    least = evidence.each(lambda layer: theory.narrow_error(layer.task.q))
     # A vector of the kernel of a matrix with up to T d columns.
-    rounding = evidence.each(lambda layer: (64 + layer.task.T * layer.task.d) * EPS)
+    rounding = (64 + evidence.T * evidence.d) * EPS
     attained = [i for i, layer in enumerate(evidence) if layer.kind == "lopsided"]
     return [
         at_least(visible, least, baseline=0.0, rounding=rounding, part="visible share"),

@@ -27,7 +27,7 @@ from ..setting import (
     tight_encodings,
 )
 from .networks import Unseen
-from .plans import AbstractOfPlan, AbstractPlanned, Drawn, Plans, Size, Trial
+from .plans import AbstractOfPlan, AbstractPlanned, Drawn, Plans, Size, Trial, tabulate
 
 MOST_SUBSETS = 20_000
 """If there are more subsets, so many random ones are looked at."""
@@ -156,7 +156,12 @@ def encode_all(plans: Sequence[Plan], seed: int) -> tuple[list[Encoded], tuple[U
 def _encoded(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Encoded]:
     """Attention by inner products of encodings, on all subsets or many random ones."""
     seen, unseen = encode_all(plans, experiment.seed)
-    return Evidence(tuple(seen), skipped=unseen)
+    return as_evidence(seen, unseen)
+
+
+def as_evidence(cases: Sequence[Encoded], unseen: tuple[Unseen, ...] = ()) -> Evidence[Encoded]:
+    """With the numbers that the proof of Theorem C.3 is about as columns."""
+    return tabulate(cases, "scale", "closest", "coherence", skipped=unseen)
 
 
 def _mixed(*epsilons: float) -> Several:
@@ -221,7 +226,7 @@ def _literal_models(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[L
         for case in seen
         for scale in (1.0, float(case.scale))
     ]
-    return Evidence(tuple(models), skipped=unseen)
+    return tabulate(models, "d_e", "scale", "weights", "softmax", "outputs", skipped=unseen)
 
 
 LITERAL = Experiment(

@@ -12,7 +12,7 @@ from lemmata.tokens import Problem
 
 from ..setting import EVERY_SUBSET, BlindPair, Task, blind_pair
 from .networks import TASKS, looked_at, task_problems
-from .plans import AbstractOfPlan, Drawn, Trial
+from .plans import AbstractOfPlan, Drawn, Trial, tabulate
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def _kernel_vectors(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[K
             cost = Fraction(0) if skip else _subset_cost(task, v)
             name = f"{plan.name}, {kind}"
             vectors.append(KernelVector(name, plan, v, cost, problems=problems))
-    return Evidence(tuple(vectors))
+    return tabulate(vectors, "cost")
 
 
 def _subset_cost(task: Task, v: Int[np.ndarray, "T d"]) -> Fraction:

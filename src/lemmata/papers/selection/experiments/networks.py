@@ -33,7 +33,7 @@ from ..setting import (
     subset_moment,
     visible_share,
 )
-from .plans import AbstractOfPlan, AbstractPlanned, Drawn, Plans, Size, Trial
+from .plans import AbstractOfPlan, AbstractPlanned, Drawn, Plans, Size, Trial, tabulate
 
 SECTION_4 = Size(200, 3, 5, 170, threshold=0.3)
 """The paper's own sizes."""
@@ -195,7 +195,7 @@ def _first_layers(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Lay
         for width in widths_of(plan.task)
         for kind, A in kinds_of_layers(plan.task, width, draw).items()
     ]
-    return Evidence(tuple(layers), skipped=unseen)
+    return tabulate(layers, "least", "direction", "visible", "bound", "law", skipped=unseen)
 
 
 FIRST_LAYERS = Experiment(TASKS, _first_layers)
@@ -246,7 +246,8 @@ def _explicit(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Explici
         size = plan.task.T * plan.task.d
         samples = 4 * SAMPLES if size <= LARGE_INPUTS else SAMPLES // 2
         nets += explicit_nets(plan, [*widths_of(plan.task), size], samples, experiment.seed)
-    return Evidence(tuple(nets), skipped=unseen)
+    measured = ("least", "law", "excess", "measured.loss", "measured.error")
+    return tabulate(nets, *measured, skipped=unseen)
 
 
 EXPLICIT = Experiment(TASKS, _explicit)

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
-from lemmata.settings import Evidence
+from lemmata.settings import Evidence, as_rows
 from lemmata.tokens import Problem
 from lemmata.training import log_spaced
 
@@ -141,6 +142,18 @@ class AbstractPlanned(AbstractAbout):
     def name(self) -> str:
         """The plan's name."""
         return self.plan.name
+
+
+def tabulate(cases: Sequence[Any], *attributes: str, skipped: tuple[Any, ...] = ()) -> Evidence:
+    """Cases with the numbers of their plans and these attributes of their own as columns.
+
+    ``measured.loss``, an attribute of an attribute, becomes the column ``loss``.
+    """
+    columns = numbers_of([case.plan for case in cases])
+    for attribute in attributes:
+        values = [attrgetter(attribute)(case) for case in cases]
+        columns[attribute.split(".")[-1]] = as_rows(values)
+    return Evidence(tuple(cases), columns=columns, skipped=skipped)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from ..setting import (
 )
 from .construction import Encoded, encode_all
 from .networks import SECTION_4, law_of
-from .plans import AbstractPlanned, Descending, Drawn, Plans, Size, Trial
+from .plans import AbstractPlanned, Descending, Drawn, Plans, Size, Trial, tabulate
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,7 @@ def separate(case: Encoded) -> Separation:
 def _separations(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Separation]:
     """The best transformer of two numbers, and the least loss of nets as wide as it is."""
     seen, unseen = encode_all(plans, experiment.seed)
-    cases = tuple(separate(case) for case in seen)
-    return Evidence(cases, skipped=unseen)
+    return tabulate([separate(case) for case in seen], "loss", "error", skipped=unseen)
 
 
 SEPARATIONS = Experiment(
@@ -105,7 +104,8 @@ def _trained_transformer(
 ) -> Evidence[TrainedTransformer]:
     """The recursion of Lemma E.7 for one fresh encoding a step."""
     training, seed = experiment.training, experiment.seed
-    return Evidence(tuple(_train(training.of(plan), training.steps, seed) for plan in plans))
+    trained = [_train(training.of(plan), training.steps, seed) for plan in plans]
+    return tabulate(trained, "loss")
 
 
 def _train(plan: Plan, steps: int, seed: int) -> TrainedTransformer:

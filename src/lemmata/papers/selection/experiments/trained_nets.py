@@ -7,7 +7,7 @@ from lemmata.settings import Evidence
 
 from ..setting import Estimate, least_loss, train_nets
 from .networks import law_of
-from .plans import AbstractOfPlan, Drawn, Plans, Size, Trial
+from .plans import AbstractOfPlan, Drawn, Plans, Size, Trial, tabulate
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def _trained(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Trained]
                 name = f"{plan.name}, width {net.width}, seed {seed}"
                 least = least_loss(plan.task, net.tokens)
                 nets.append(Trained(name, plan, net.width, least, net.estimate))
-    return Evidence(tuple(nets))
+    return tabulate(nets, "least", "law", "measured.loss", "measured.error")
 
 
 TRAINED = Experiment(Plans((Size(5, 2, 1),)), _trained, NetTrainings(), own=True)
