@@ -16,7 +16,7 @@ from lemmata.settings import Evidence
 from .. import theory
 from ..experiments.fractions import KERNEL_VECTORS, KernelVector
 from ..experiments.networks import EXPLICIT, FIRST_LAYERS, Explicit, Layer
-from ..experiments.trained_nets import TRAINED, Trained
+from ..experiments.separation import TRAINED, Trained
 from ..setting import FITS, POSITIONS
 
 claim = partial(statements("selection"), hypotheses=(POSITIONS, FITS), on=FIRST_LAYERS)

@@ -76,7 +76,7 @@ def equation_8_printed(evidence: Evidence[Literal8]) -> list[Comparison]:
         equal(evidence.d, evidence.d_e, part="rows of the blocks, d and d_e"),
         equal(
             square.each(printed),
-            square.softmax,
+            square.each(lambda case: case.softmax),
             rounding=softmax_error(square),
             part="weights",
             cases=square.cases,

@@ -150,35 +150,29 @@ class Online:
         own = "".join(f", {name} {value:g}" for name, value in changes if value is not None)
         return f"online {rule} from {start}{own}, x_query = 0"
 
-    def of(self, size: Sizes, encodings: Arm, seed: int) -> Training:
-        """A run of these sizes."""
+    def of(self, size: Sizes, encodings: Arm, seed: int = 0) -> Training:
+        """A run of these sizes, with x_query = 0."""
+        steps, every = size.steps, size.every
         if self.steps is not None:
-            every = min(size.every, max(self.steps // 60, 1))
-            size = replace(size, steps=self.steps, every=every)
+            steps, every = self.steps, min(size.every, max(self.steps // 60, 1))
         adam = self.algorithm == "adam"
-        found = training(size, encodings=encodings, adam=adam, spread=self.random_start)
-        return replace(found, seed=seed, rate=found.rate if self.rate is None else self.rate)
-
-
-def training(
-    scale: Sizes, *, encodings: Arm = "stochastic", adam: bool = False, spread: bool = False
-) -> Training:
-    """A run of the paper, with x_query = 0, from zero or with a variance of 1/(d + d_e)."""
-    return Training(
-        Task(scale.T, scale.q, scale.d),
-        scale.d_e,
-        encodings=encodings,
-        threshold=scale.threshold,
-        samples=scale.samples,
-        algorithm="adam" if adam else "sgd",
-        rate=ADAM_RATE if adam else 1.0,
-        later_rate=None if adam else scale.later_rate,
-        change=scale.change,
-        initial=(scale.d + scale.d_e) ** -0.5 if spread else 0.0,
-        steps=scale.steps,
-        record=tuple(range(0, scale.steps + 1, scale.every)),
-        tests=scale.tests,
-    )
+        usual_rate = ADAM_RATE if adam else 1.0
+        return Training(
+            Task(size.T, size.q, size.d),
+            size.d_e,
+            encodings=encodings,
+            threshold=size.threshold,
+            samples=size.samples,
+            algorithm=self.algorithm,
+            rate=usual_rate if self.rate is None else self.rate,
+            later_rate=None if adam else size.later_rate,
+            change=size.change,
+            initial=(size.d + size.d_e) ** -0.5 if self.random_start else 0.0,
+            steps=steps,
+            record=tuple(range(0, steps + 1, every)),
+            tests=size.tests,
+            seed=seed,
+        )
 
 
 @dataclass(frozen=True)

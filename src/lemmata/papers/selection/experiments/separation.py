@@ -1,4 +1,4 @@
-"""The experiments behind Section 3.3: transformers next to fully connected nets."""
+"""The experiments behind Section 3.3: transformers, and fully connected nets that are trained."""
 
 from dataclasses import dataclass
 
@@ -9,17 +9,20 @@ from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
 from ..setting import (
+    Estimate,
     FamilyAttention,
     Plan,
     Scalars,
     TabulatedAttention,
     TwoScalars,
+    least_loss,
     near_orthogonal_family,
+    train_nets,
     trajectory,
 )
 from .construction import Encoded, encode_all
 from .networks import SECTION_4, law_of
-from .plans import AbstractPlanned, Descending, Drawn, Plans, Size, Trial, tabulate
+from .plans import AbstractOfPlan, AbstractPlanned, Descending, Drawn, Plans, Size, Trial, tabulate
 
 
 @dataclass(frozen=True)
@@ -130,3 +133,68 @@ TRAINED_TRANSFORMER = Experiment(
     Descending(PAPER_STEPS),
     own=True,
 )
+
+
+@dataclass(frozen=True)
+class Trained(AbstractOfPlan):
+    """A trained net.
+
+    Attributes:
+        least: the least loss with its first layer's token part.
+        measured: its own loss on fresh samples.
+    """
+
+    width: int
+    least: float
+    measured: Estimate
+
+    @property
+    def law(self) -> float:
+        """The least loss of this width."""
+        return float(law_of(self.task, self.width))
+
+
+@dataclass(frozen=True)
+class NetTrainings:
+    """Nets with a linear first layer of these widths and two ReLU layers, trained by Adam.
+
+    Attributes:
+        widths: of the first layer.
+        steps: of Adam, on fresh samples.
+        seeds, paper_seeds: how many of each width, by scale.
+    """
+
+    widths: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
+    steps: int = 2_000
+    seeds: int = 1
+    paper_seeds: int = 3
+
+    @property
+    def says(self) -> str:
+        """In words."""
+        widths = f"{min(self.widths)} to {max(self.widths)} neurons"
+        return f"nets with a linear first layer of {widths}, {self.steps:,} steps of Adam"
+
+
+def _trained(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Trained]:
+    """Their losses on fresh samples, and the least loss with their first layers."""
+    training, nets = experiment.training, []
+    seeds = training.paper_seeds if experiment.scale == "paper" else training.seeds
+    for plan in plans:
+        for seed in range(experiment.seed, experiment.seed + seeds):
+            total = len(training.widths) * training.steps
+            for net in train_nets(
+                plan.task,
+                training.widths,
+                steps=training.steps,
+                seed=seed,
+                store=bench.store,
+                progress=bench.track("fully connected nets", total),
+            ):
+                name = f"{plan.name}, width {net.width}, seed {seed}"
+                least = least_loss(plan.task, net.tokens)
+                nets.append(Trained(name, plan, net.width, least, net.estimate))
+    return tabulate(nets, "least", "law", "measured.loss", "measured.error")
+
+
+TRAINED = Experiment(Plans((Size(5, 2, 1),)), _trained, NetTrainings(), own=True)

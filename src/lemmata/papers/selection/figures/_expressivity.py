@@ -14,8 +14,7 @@ from lemmata.settings import Evidence
 from .. import theory
 from ..experiments.networks import SECTION_4, Explicit, explicit_nets
 from ..experiments.plans import Drawn, Plans, Trial
-from ..experiments.separation import TRAINED_TRANSFORMER, TrainedTransformer
-from ..experiments.trained_nets import TRAINED, Trained
+from ..experiments.separation import TRAINED, TRAINED_TRANSFORMER, Trained, TrainedTransformer
 from ..setting import Task
 
 WIDTHS = (5, 80, 175, 300, 450, 600, 750, 900, 980, 996, 999)
