@@ -191,8 +191,8 @@ class TwoScalars(AbstractGuardable[Scalars]):
         cls,
         attention: AbstractAttention,
         task: Task,
-        inertia: float,
-        rate: float,
+        inertia: int | float,
+        rate: int | float,
         start: Scalars | None = None,
     ) -> "TwoScalars":
         """One problem, from plain numbers."""
