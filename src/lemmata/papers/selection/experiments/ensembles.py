@@ -40,6 +40,7 @@ SUBSETS = 2_000
 class Accepted(AbstractOfPlan):
     """Encodings that rejection accepted, measured as Definition A.1 asks."""
 
+    seed: int
     measured: Isometry
 
 
@@ -51,7 +52,7 @@ def _accepted(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Accepte
         E = near_orthogonal(plan.d_e, plan.task.T, plan.threshold, seed)
         measured = measure_isometry(E, plan.task.q, subsets=SUBSETS, seed=seed)
         name = f"T = {plan.task.T}, d_e = {plan.d_e}, threshold {plan.threshold:g}"
-        cases.append(Accepted(name, plan, measured))
+        cases.append(Accepted(name, plan, seed, measured))
     return Evidence(tuple(cases))
 
 
