@@ -2,10 +2,11 @@
 
     import lemmata as lm
 
-``lm.read``, ``lm.draw``, ``lm.analyze``, ``lm.train`` and ``lm.check`` are the verbs; ``lm.claim``
-declares a lemma of your own; ``lm.mechanics``, ``lm.convergence``, ``lm.selection`` and
-``lm.context`` are the settings of the four papers, and ``lm.papers["mechanics"]`` is a paper with
-its claims and figures. Whatever is named here is loaded when it is used.
+``lm.read``, ``lm.draw``, ``lm.analyze``, ``lm.train``, ``lm.check`` and ``lm.falsify`` are the
+verbs; ``lm.claim`` declares a lemma of your own; ``lm.mechanics``, ``lm.convergence``,
+``lm.selection`` and ``lm.context`` are the settings of the four papers, and
+``lm.papers["mechanics"]`` is a paper with its claims and figures. Whatever is named here is loaded
+when it is used.
 """
 
 import importlib
@@ -14,7 +15,10 @@ from typing import Any
 __version__ = "0.2.0"
 
 _HOMES = {
-    "lemmata._verbs": ("analyze", "check", "draw", "read", "train", "Analyses", "Analysis"),
+    "lemmata._verbs": (
+        *("analyze", "check", "draw", "falsify", "read", "train"),
+        *("Analyses", "Analysis"),
+    ),
     "lemmata._errors": ("InputError",),
     "lemmata.papers": ("claim", "experiment", "Contents", "Figure", "Paper"),
     "lemmata.claims": (
@@ -25,8 +29,9 @@ _HOMES = {
     ),
     "lemmata.settings": (
         *("AbstractAnalysis", "AbstractSetting", "Column", "Evidence", "Hypothesis", "Option"),
-        *("Prediction", "Run"),
+        *("Prediction", "Run", "AbstractSpace", "Scope"),
     ),
+    "lemmata.search": ("Finding", "Findings", "Outcome", "Witness"),
     "lemmata.training": ("AbstractDynamics", "Recording", "Store", "log_spaced", "run"),
     "lemmata.attention": ("AbstractLoss", "Shape"),
     "lemmata.tokens": ("Problem",),

@@ -1,5 +1,6 @@
 """The verbs of the public page: read, draw, analyze, train, check."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,6 +23,7 @@ from lemmata.papers import (
     settings,
     theorems_about,
 )
+from lemmata.search import Finding, Findings, Watch, attack
 from lemmata.settings import AbstractAnalysis, AbstractSetting, OrdersView, Run, Track, silent
 from lemmata.training import Store
 
@@ -217,6 +219,56 @@ def checker(
         return check_claim(claim, benches[key])
 
     return judged
+
+
+def falsify(
+    claims: Any = (),
+    *,
+    budget: float = 60.0,
+    scope: Mapping[str, int] | None = None,
+    seed: int = 0,
+    watch: Watch = lambda line: None,
+) -> Any:
+    """Attack claims: look for the smallest instance within their hypotheses that breaks them.
+
+    Args:
+        claims: as for ``check``. One function or claim gives one ``Finding``, else ``Findings``.
+        budget: seconds for all of them together.
+        scope: go through all instances up to this size, such as ``{"K": 3, "T": 3, "n": 4}``,
+            however long that takes.
+        seed: everything random depends on it alone.
+        watch: called with a line that says how far it has come.
+    """
+    found = Findings(
+        attacks(find_claims(claims), budget=budget, scope=scope, seed=seed, watch=watch)
+    )
+    single = isinstance(claims, Claim) or (callable(claims) and not isinstance(claims, Paper))
+    return found[0] if single and len(found) == 1 else found
+
+
+def attacks(
+    claims: Sequence[Claim],
+    *,
+    budget: float,
+    scope: Mapping[str, int] | None = None,
+    seed: int = 0,
+    watch: Watch = lambda line: None,
+) -> Iterator[Finding]:
+    """Attack one claim after the other, with an equal share of the time that is left."""
+    ends = time.monotonic() + budget
+    for number, claim in enumerate(claims):
+        share = max(ends - time.monotonic(), 0.0) / (len(claims) - number)
+        finding = attack(
+            claim,
+            setting_of(claim),
+            budget=share,
+            scope=scope,
+            seed=seed,
+            watch=lambda line, claim=claim: watch(f"{claim.name}: {line}"),
+        )
+        yield finding
+        if finding.interrupted:
+            return
 
 
 def setting_of(claim: Claim) -> AbstractSetting[Any]:

@@ -4,7 +4,6 @@ They cost nothing, and what a claim or a figure should say about them is known b
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -93,7 +92,7 @@ def made_up_pairs(
     def pair(seed: int) -> Pair:
         arms = [
             made_up(
-                replace(runs.training(size, encodings=arm, adam=adam, spread=spread), seed=seed),
+                runs.Online("adam" if adam else "sgd", spread).of(size, arm, seed),
                 law,
                 **how,
             )

@@ -45,11 +45,12 @@ def repaired(
     statement: str,
     *,
     where: str | None = None,
+    hypotheses: tuple[Hypothesis, ...] | None = None,
     on: Experiment[Any] | None = None,
     **parameters: Any,
 ) -> Version:
     """The version of a statement that is true, and what its check gets instead."""
-    return Version("repaired", where, statement, on=on, parameters=parameters)
+    return Version("repaired", where, statement, hypotheses, on, parameters=parameters)
 
 
 @dataclass(frozen=True, eq=False)

@@ -123,6 +123,31 @@ def check(
 
 
 @app.command()
+def falsify(
+    claims: Annotated[
+        list[str],
+        typer.Argument(metavar="CLAIM...", help="A claim, a paper, FILE.py or FILE.py::NAME."),
+    ],
+    budget: Annotated[float, typer.Option(min=0.0, help="Seconds for all claims together.")] = 60.0,
+    scope: Annotated[
+        str | None,
+        typer.Option(metavar="K=3,T=3,n=4", help="Go through all instances up to this size."),
+    ] = None,
+    seed: Seed = 0,
+    out: MaybeOut = None,
+    json: Json = False,
+) -> None:
+    """Attack claims, ours or your own: look for the smallest instance that breaks them.
+
+    Ctrl-C gives the best so far.
+    """
+    with errors_for_people():
+        from lemmata.cli._falsify import FalsifyRequest, falsify
+
+        falsify(FalsifyRequest(claims, budget, scope, seed, out, json))
+
+
+@app.command()
 def analyze(
     file: DataFile,
     setting: Setting = "mechanics",

@@ -39,6 +39,26 @@ def progress() -> Iterator[Callable[[str, int], Callable[[int], None]]]:
         yield track
 
 
+@contextmanager
+def watching() -> Iterator[Callable[[str], None]]:
+    """One line that changes in a terminal; elsewhere a line now and then."""
+    console = messages()
+    if console.is_terminal:
+        with console.status("") as status:
+            yield status.update
+        return
+    start = time.monotonic()
+    state = {"next": SILENCE}
+
+    def tell(line: str) -> None:
+        passed = time.monotonic() - start
+        if passed >= state["next"]:
+            state["next"] = min(2 * passed, passed + 60)
+            console.print(f"{line} after {passed:.0f} s", highlight=False, markup=False)
+
+    yield tell
+
+
 def _lines(console: Console) -> Callable[[str, int], Callable[[int], None]]:
     """Progress for a log: a line after some seconds, then ever more rarely."""
 

@@ -61,7 +61,7 @@ class Figure:
     """A figure of a paper.
 
     ``source`` is a function from a bench to a drawing, or the module that has one called
-    ``draw``, which is imported when the figure is drawn.
+    ``draw`` (or ``module:name`` for another name), which is imported when the figure is drawn.
     """
 
     name: str
@@ -71,7 +71,8 @@ class Figure:
     def draw(self, bench: Bench) -> Drawing:
         """Run the experiments behind it and draw."""
         if isinstance(self.source, str):
-            return importlib.import_module(self.source).draw(bench)
+            module, _, name = self.source.partition(":")
+            return getattr(importlib.import_module(module), name or "draw")(bench)
         return self.source(bench)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lemmata._errors import InputError, unknown_name
 from lemmata._files import write_json
 from lemmata.claims import Claim
 from lemmata.settings import AbstractSetting, AbstractSpace, Scope
@@ -70,7 +71,7 @@ def attack(
     except KeyboardInterrupt:
         interrupted = True
     finding = _conclude(hunt, setting, space, interrupted)
-    return replace(finding, seconds=time.monotonic() - begun)
+    return replace(finding, seconds=time.monotonic() - begun, interrupted=interrupted)
 
 
 def _search(
@@ -82,7 +83,10 @@ def _search(
 ) -> None:
     """Until something breaks, or time is up."""
     trainings = _free_trainings(hunt.claim, space)
-    scopes = list(space.scopes(space.limits if scope is None else scope))
+    for name in scope or {}:
+        if name not in space.limits:
+            raise InputError(unknown_name("size in a scope of this setting", name, space.limits))
+    scopes = list(space.scopes(space.limits if scope is None else {**space.limits, **scope}))
     asked = scope is not None
     stages: list[tuple[float, Callable[[], None]]] = [
         (0.3, lambda: _scopes(hunt, scopes[:SMALL], whole=asked)),

@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
+from lemmata._errors import InputError, unknown_name
+from lemmata._files import write_json
 from lemmata._html import table
 
 from ._certify import Certificate
@@ -77,7 +80,7 @@ class Finding:
         scopes: what was gone through whole.
         closest: the least distance from breaking it, relative to the sides, among those that
             do not; ``closest_to`` is the name of that instance.
-        seconds: how long it took.
+        seconds: how long it took, and whether it was ``interrupted``.
     """
 
     claim: str
@@ -92,6 +95,7 @@ class Finding:
     closest: float | None = None
     closest_to: str | None = None
     seconds: float = 0.0
+    interrupted: bool = False
 
     @property
     def certified(self) -> bool:
@@ -117,12 +121,27 @@ class Finding:
             "seconds": round(self.seconds, 2),
         }
 
+    def save(self, file: str | Path) -> Path:
+        """The smallest witness as a file that ``check --data`` and ``train`` read."""
+        if self.witness is None:
+            raise InputError(f"{self.claim} has no witness: {self.reason}")
+        write_json(Path(file), self.witness.instance.document())
+        return Path(file)
+
     def _repr_html_(self) -> str:
         return Findings([self])._repr_html_()
 
 
 class Findings(tuple[Finding, ...]):
     """Findings in order, which show themselves as a table in a notebook."""
+
+    def __getitem__(self, at: Any) -> Any:
+        if not isinstance(at, str):
+            return super().__getitem__(at)
+        for finding in self:
+            if finding.claim == at:
+                return finding
+        raise InputError(unknown_name("finding", at, [finding.claim for finding in self]))
 
     def _repr_html_(self) -> str:
         rows = [[f.status.value, f.claim, f.statement, f"{f.tried:,}", f.reason] for f in self]

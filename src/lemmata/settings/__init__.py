@@ -8,6 +8,7 @@ from ._evidence import Grid as Grid
 from ._evidence import as_rows as as_rows
 from ._evidence import in_places as in_places
 from ._hypothesis import Hypothesis as Hypothesis
+from ._hypothesis import hypothesis as hypothesis
 from ._hypothesis import union as union
 from ._options import RECORD as RECORD
 from ._options import Option as Option

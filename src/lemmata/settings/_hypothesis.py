@@ -27,6 +27,11 @@ class Hypothesis:
         return [problem for problem in problems if problem.code in self.broken_by]
 
 
+def hypothesis(name: str, title: str, says: str, *broken_by: str) -> Hypothesis:
+    """A hypothesis, with the codes of the problems that break it."""
+    return Hypothesis(name, title, says, frozenset(broken_by))
+
+
 def union(name: str, title: str, says: str, parts: Iterable[Hypothesis]) -> Hypothesis:
     """Several hypotheses under one name."""
     return Hypothesis(name, title, says, frozenset().union(*(part.broken_by for part in parts)))

@@ -82,7 +82,7 @@ def test_it_predicts_the_papers_run():
     0.008 in C.
     """
     how = replace(
-        runs.training(runs.PAPER),
+        runs.Online().of(runs.PAPER, "stochastic"),
         record=(0, 50_000, 100_000),
         tests=((250, 3), (400, 3)),
     )
@@ -102,7 +102,7 @@ def test_it_predicts_the_papers_run():
 def test_it_predicts_the_reduced_run():
     """Means of five seeds of another program, within their errors and that of the ensemble."""
     size = replace(runs.QUICK, lengths=(80,), subset_sizes=(), every=1_000)
-    found = mean_field(runs.training(size))
+    found = mean_field(runs.Online().of(size, "stochastic"))
     for steps, known in FACTS["sgd_reduced_ci"]["stochastic"].items():
         column = int(np.searchsorted(found.steps, int(steps)))
         late = int(steps) >= 3_000

@@ -10,7 +10,7 @@ from lemmata._plain import plain
 from lemmata.claims import Bench, Status, Verdict, check, claims_of
 from lemmata.drawing import COLUMN_WIDTH
 from lemmata.papers.selection.claims import construction, networks, separation, worst_case
-from lemmata.papers.selection.experiments.trained_nets import TRAINED, NetTrainings
+from lemmata.papers.selection.experiments.separation import TRAINED, NetTrainings
 from lemmata.papers.selection.figures import _expressivity
 from lemmata.papers.selection.setting import (
     Plan,

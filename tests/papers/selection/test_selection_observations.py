@@ -190,7 +190,7 @@ def test_the_limit_at_unseen_sizes_is_refuted_by_a_rival():
 
 
 def test_convergence_after_10000_steps_means_that_nothing_more_happens():
-    how = replace(runs.training(runs.PAPER), record=(0, 5_000, 10_000, 100_000))
+    how = replace(runs.Online().of(runs.PAPER, "stochastic"), record=(0, 5_000, 10_000, 100_000))
     curve = made_up_mean_field(how)
     early = np.array([1.0, 0.5, 0.15, 0.1])
     for losses, expected in ((early, HOLDS), (early[[0, 1, 1, 3]], FAILS)):
@@ -347,7 +347,7 @@ def test_isometry_is_refuted_by_the_sets_it_names(small):
 
 
 def test_runs_are_those_of_the_paper():
-    plain = runs.training(runs.PAPER)
+    plain = runs.Online().of(runs.PAPER, "stochastic")
     assert (plain.algorithm, plain.rate, plain.later_rate, plain.change) == (
         "sgd",
         1,
@@ -356,7 +356,7 @@ def test_runs_are_those_of_the_paper():
     )
     assert plain.tests[:2] == ((250, 3), (300, 3))
     assert plain.tests[-1] == (200, 8)
-    spread = runs.training(runs.PAPER, encodings="fixed", adam=True, spread=True)
+    spread = runs.Online("adam", random_start=True).of(runs.PAPER, "fixed")
     assert (spread.algorithm, spread.rate, spread.later_rate) == ("adam", 1e-3, None)
     assert spread.initial == pytest.approx(175**-0.5)
     assert spread.longest == 400

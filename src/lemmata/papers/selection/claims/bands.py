@@ -1,19 +1,20 @@
 """The inequalities in the proof of Theorem D.4, on a grid of states."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Comparison, Version, at_least, at_most, equal, statements
+from lemmata.claims import Comparison, at_least, at_most, equal, repaired, statements
 from lemmata.settings import Evidence
 
 from .. import theory
-from ..experiments.states import STATES, StateGrid
+from ..experiments.descents import STATES, StateGrid
 from ..setting import SPARSE
 
-claim = statements("selection")
-
 PROOF = "Appendix D.2, proof of Theorem D.4"
+
+claim = partial(statements("selection"), hypotheses=(SPARSE,), on=STATES)
 
 EPS = float(np.finfo(float).eps)
 
@@ -40,11 +41,7 @@ def after_a_step(evidence: Evidence[StateGrid], here: np.ndarray) -> Comparison:
 
 
 @claim(
-    "theorem-d.4/s1",
-    PROOF,
-    "(S1): from gamma <= 1 - 1/(4d) one step leads to gamma <= 1 - 1/(8d).",
-    hypotheses=(SPARSE,),
-    on=STATES,
+    "theorem-d.4/s1", PROOF, "(S1): from gamma <= 1 - 1/(4d) one step leads to gamma <= 1 - 1/(8d)."
 )
 def s1(evidence: Evidence[StateGrid]) -> Comparison:
     return after_a_step(evidence, gamma_of(evidence) <= 1 - 1 / (4 * evidence.d))
@@ -54,8 +51,6 @@ def s1(evidence: Evidence[StateGrid]) -> Comparison:
     "theorem-d.4/last-band",
     PROOF,
     "From gamma between 1 - 1/(4d) and 1 - 1/(8d) one step leads to gamma <= 1 - 1/(8d).",
-    hypotheses=(SPARSE,),
-    on=STATES,
 )
 def last_band(evidence: Evidence[StateGrid]) -> Comparison:
     return after_a_step(evidence, gamma_of(evidence) >= 1 - 1 / (4 * evidence.d))
@@ -66,8 +61,6 @@ def last_band(evidence: Evidence[StateGrid]) -> Comparison:
     PROOF,
     "(S2): with gamma <= 1 - 1/(4d), the upper end of (IH1) after a step is at least "
     "(1 + (1 - 1/(4d)) r) alpha* before it.",
-    hypotheses=(SPARSE,),
-    on=STATES,
 )
 def s2(evidence: Evidence[StateGrid]) -> Comparison:
     T, q, d = evidence.T, evidence.q, evidence.d
@@ -81,8 +74,6 @@ def s2(evidence: Evidence[StateGrid]) -> Comparison:
     "theorem-d.4/increment",
     PROOF,
     "C grows by at most eta d / (4 q T) in a step once s_+ >= 1/sqrt(Tq).",
-    hypotheses=(SPARSE,),
-    on=STATES,
 )
 def increment(evidence: Evidence[StateGrid]) -> Comparison:
     bound = evidence.rate * evidence.d / (4 * evidence.q * evidence.T)
@@ -93,11 +84,9 @@ def increment(evidence: Evidence[StateGrid]) -> Comparison:
     "theorem-d.4/squared-bound",
     PROOF,
     "C grows by at most eta (1 - gamma^2) d (T-q) s_+^2 (1 - q s_+)^2 / ((T-1) D^2) in a step.",
-    hypotheses=(SPARSE,),
-    on=STATES,
     kind="hypothesis",
     least=-np.inf,
-    versions=[Version("repaired", statement="The same for gamma >= 0.", parameters={"least": 0.0})],
+    versions=[repaired("The same for gamma >= 0.", least=0.0)],
 )
 def squared_bound(evidence: Evidence[StateGrid], least: float) -> Comparison:
     """Both sides have a factor 1 - gamma, in which gamma is good to a rounding over r only."""
@@ -118,8 +107,6 @@ def squared_bound(evidence: Evidence[StateGrid], least: float) -> Comparison:
     "theorem-d.4/reversed-step",
     PROOF,
     "(T-q) s_+^2 / D >= 1/q, which turns one lower bound on the growth of C into the next.",
-    hypotheses=(SPARSE,),
-    on=STATES,
     kind="substance",
 )
 def reversed_step(evidence: Evidence[StateGrid]) -> Comparison:
@@ -143,16 +130,10 @@ def true_best_loss(T: Any, q: Any, d: Any, u: float) -> Any:
     "theorem-d.4/best-loss",
     PROOF,
     "L(alpha*) = d T (1 - q s_+)^2 / (2 q (T-q)).",
-    hypotheses=(SPARSE,),
-    on=STATES,
     kind="constant",
     formula=printed_best_loss,
     versions=[
-        Version(
-            "repaired",
-            statement="L(alpha*) = d (1 - q s_+)^2 / (2 q D), which is smaller.",
-            parameters={"formula": true_best_loss},
-        )
+        repaired("L(alpha*) = d (1 - q s_+)^2 / (2 q D), which is smaller.", formula=true_best_loss)
     ],
 )
 def best_loss(evidence: Evidence[StateGrid], formula: Any) -> Comparison:

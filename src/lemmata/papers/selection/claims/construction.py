@@ -1,6 +1,7 @@
 """Theorem C.3: one layer of attention selects the tokens of a subset."""
 
-import math
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -8,10 +9,12 @@ from lemmata.claims import Bench, Comparison, Inequality, at_least, at_most, equ
 from lemmata.settings import Evidence
 
 from .. import theory
-from ..experiments.construction import ENCODED, Encoded, encode
+from ..experiments.construction import ENCODED, Encoded, as_evidence, encode
 from ..setting import FITS, GUIDING, PROPER, SEPARATED, Plan, Task, misled_encodings
 
-claim = statements("selection")
+claim = partial(statements("selection"), hypotheses=(FITS, SEPARATED, PROPER), on=ENCODED)
+
+EPS = float(np.finfo(float).eps)
 
 
 @claim(
@@ -20,29 +23,23 @@ claim = statements("selection")
     "With logits α⟨e_i, e_y⟩, α = ⌈2 log(2T)/ε⌉, one layer of attention is within ε of STS_q for "
     "all subsets and all tokens of norm at most 1.",
     hypotheses=(FITS, SEPARATED),
-    on=ENCODED,
 )
 def theorem_c_3(evidence: Evidence[Encoded]) -> Comparison:
     """The largest error over the unit ball is ‖Y/q − S‖₁; predicting zero has error 1."""
     error = evidence.each(lambda case: case.attention().worst_error.max())
-    asked = evidence.each(lambda case: case.epsilon)
-    return at_most(error, asked, baseline=1.0, part="worst error")
+    return at_most(error, evidence.epsilon, baseline=1.0, part="worst error")
 
 
 @claim(
     "theorem-c.3/interval",
     "Appendix C.3, proof of Theorem C.3",
     "With that α the chosen positions have weights in [1/q, 1/q + ε/(2q)].",
-    hypotheses=(FITS, SEPARATED, PROPER),
-    on=ENCODED,
     kind="misprint",
 )
 @claim(
     "theorem-c.3/unbounded",
     "Appendix C.3, Theorem C.3",
     "The same for tokens of any length, which the theorem does not restrict.",
-    hypotheses=(FITS, SEPARATED, PROPER),
-    on=ENCODED,
     kind="hypothesis",
 )
 def nothing_off_the_subset(evidence: Evidence[Encoded]) -> Comparison:
@@ -60,18 +57,14 @@ def nothing_off_the_subset(evidence: Evidence[Encoded]) -> Comparison:
     "For Gaussian tokens, which are not bounded, the root mean square error is at most "
     "(ε/2)√(d(1+1/q)).",
     hypotheses=(FITS, SEPARATED),
-    on=ENCODED,
 )
 def theorem_c_3_gaussian(evidence: Evidence[Encoded]) -> Comparison:
     """Exactly over tokens, for the worst subset; predicting zero has √(d/q)."""
-
-    def bound(case: Encoded) -> float:
-        return case.epsilon / 2 * math.sqrt(case.task.d * (1 + 1 / case.task.q))
-
+    d, q = evidence.d, evidence.q
     return at_most(
         evidence.each(lambda case: np.sqrt(case.attention().mean_square(case.task.d).max())),
-        evidence.each(bound),
-        baseline=evidence.each(lambda case: math.sqrt(case.task.d / case.task.q)),
+        evidence.epsilon / 2 * np.sqrt(d * (1 + 1 / q)),
+        baseline=np.sqrt(d / q),
         part="root mean square error",
     )
 
@@ -81,70 +74,55 @@ def theorem_c_3_gaussian(evidence: Evidence[Encoded]) -> Comparison:
     "Appendix C.3, proof of Theorem C.3",
     "With that α the chosen positions have weights in [1/q − ε/(2q), 1/q].",
     hypotheses=(FITS, SEPARATED),
-    on=ENCODED,
 )
 def theorem_c_3_interval_repaired(evidence: Evidence[Encoded]) -> list[Comparison]:
     """The interval turned round; attention that looks nowhere has weights 1/T."""
-
-    def least(case: Encoded) -> float:
-        return theory.weight_bounds(case.task.T, case.task.q, case.epsilon)[0]
-
+    lowest = evidence.each(lambda case: case.attention().chosen.min())
+    highest = evidence.each(lambda case: case.attention().chosen.max())
+    least, _ = theory.weight_bounds(evidence.T, evidence.q, evidence.epsilon)
     return [
-        at_least(
-            evidence.each(lambda case: case.attention().chosen.min()),
-            evidence.each(least),
-            baseline=evidence.each(lambda case: 1 / case.task.T),
-            part="from below",
-        ),
-        at_most(
-            evidence.each(lambda case: case.attention().chosen.max()),
-            evidence.each(lambda case: 1 / case.task.q),
-            part="from above",
-        ),
+        at_least(lowest, least, baseline=1 / evidence.T, part="from below"),
+        at_most(highest, 1 / evidence.q, part="from above"),
     ]
 
 
-def log_deficit(case: Encoded) -> float:
+def log_deficit(evidence: Evidence[Encoded]) -> np.ndarray:
     """log(1/q − e^α / (q e^α + (T−q) e^{α/2})); N is read as T − q, the best case."""
-    T, q = case.task.T, case.task.q
-    others = math.log(T - q) - case.scale / 2
-    return float(others - math.log(q) - np.logaddexp(math.log(q), others))
+    T, q = evidence.T, evidence.q
+    others = np.log(T - q) - evidence.scale / 2
+    return others - np.log(q) - np.logaddexp(np.log(q), others)
+
+
+def up_to_one(evidence: Evidence[Encoded], bound: Any) -> np.ndarray:
+    """The bound where ε ≤ 1; the proof does not speak of more."""
+    return np.where(evidence.epsilon <= 1, bound, np.nan)
 
 
 @claim(
     "theorem-c.3/lower-bound",
     "Appendix C.3, proof of Theorem C.3",
     "e^α/(q e^α + (T−q) e^{α/2}) ≥ 1/q − (T/q²) e^{−α}.",
-    hypotheses=(FITS, SEPARATED, PROPER),
-    on=ENCODED,
     kind="constant",
 )
 def theorem_c_3_lower_bound(evidence: Evidence[Encoded]) -> Comparison:
     """By the logarithms of what both sides lack to 1/q."""
-    printed = evidence.each(lambda case: math.log(case.task.T / case.task.q**2) - case.scale)
-    return at_most(evidence.each(log_deficit), printed, part="the printed step, in logarithms")
+    printed = np.log(evidence.T / evidence.q**2) - evidence.scale
+    return at_most(log_deficit(evidence), printed, part="the printed step, in logarithms")
 
 
 @claim(
     "theorem-c.3/lower-bound-repaired",
     "Appendix C.3, proof of Theorem C.3",
     "e^α/(q e^α + (T−q) e^{α/2}) ≥ 1/q − ((T−q)/q²) e^{−α/2} ≥ 1/q − ε/(2q) for ε ≤ 1.",
-    hypotheses=(FITS, SEPARATED, PROPER),
-    on=ENCODED,
 )
 def theorem_c_3_lower_bound_repaired(evidence: Evidence[Encoded]) -> list[Comparison]:
     """By the logarithms of what each side lacks to 1/q."""
-
-    def middle(case: Encoded) -> float:
-        return math.log((case.task.T - case.task.q) / case.task.q**2) - case.scale / 2
-
-    def wanted(case: Encoded) -> float:
-        return math.log(case.epsilon / (2 * case.task.q)) if case.epsilon <= 1 else math.nan
-
-    between = evidence.each(middle)
+    T, q = evidence.T, evidence.q
+    between = np.log((T - q) / q**2) - evidence.scale / 2
+    wanted = up_to_one(evidence, np.log(evidence.epsilon / (2 * q)))
     return [
-        at_most(evidence.each(log_deficit), between, part="first step, in logarithms"),
-        at_most(between, evidence.each(wanted), part="second step, in logarithms"),
+        at_most(log_deficit(evidence), between, part="first step, in logarithms"),
+        at_most(between, wanted, part="second step, in logarithms"),
     ]
 
 
@@ -152,27 +130,21 @@ def theorem_c_3_lower_bound_repaired(evidence: Evidence[Encoded]) -> list[Compar
     "theorem-c.3/off-subset",
     "Appendix C.3, proof of Theorem C.3",
     "With that α every other position has a weight of at most e^{−α/2}/q ≤ ε/(2T), for ε ≤ 1.",
-    hypotheses=(FITS, SEPARATED, PROPER),
-    on=ENCODED,
 )
 def theorem_c_3_off_subset(evidence: Evidence[Encoded]) -> list[Comparison]:
     """Both steps; attention that looks nowhere has weights 1/T."""
-
-    def wanted(case: Encoded) -> float:
-        bound = theory.weight_bounds(case.task.T, case.task.q, case.epsilon)[1]
-        return bound if case.epsilon <= 1 else math.nan
-
-    middle = evidence.each(lambda case: math.exp(-case.scale / 2) / case.task.q)
+    _, most = theory.weight_bounds(evidence.T, evidence.q, evidence.epsilon)
+    middle = np.exp(-evidence.scale / 2) / evidence.q
     return [
         at_most(
             evidence.each(lambda case: case.attention().others.max()),
             middle,
-            baseline=evidence.each(lambda case: 1 / case.task.T),
+            baseline=1 / evidence.T,
             # An exponential magnifies the rounding of its exponent.
-            rounding=evidence.each(lambda case: (64 + case.scale) * np.finfo(float).eps),
+            rounding=(64 + evidence.scale) * EPS,
             part="largest weight",
         ),
-        at_most(middle, evidence.each(wanted), part="ε/(2T)"),
+        at_most(middle, up_to_one(evidence, most), part="ε/(2T)"),
     ]
 
 
@@ -180,7 +152,7 @@ def misled(bench: Bench) -> Comparison:
     """Six sign vectors with δ = 1/4, one of which looks more chosen than the five chosen ones."""
     E = misled_encodings()
     plan = Plan("six vectors, q=5", Task(6, 5, 1), 1.0, 0.5, d_e=len(E), encodings=E)
-    return pairwise(Evidence((encode(plan),)))
+    return pairwise(as_evidence([encode(plan)]))
 
 
 @claim(
@@ -189,7 +161,6 @@ def misled(bench: Bench) -> Comparison:
     "If |⟨e_i, e_j⟩| ≤ δ < 1/(q−1) for all pairs, then |⟨e_i, e_y⟩| ≤ qδ/(1−(q−1)δ) off the "
     "subset; three vectors with q = 2 attain it.",
     hypotheses=(FITS,),
-    on=ENCODED,
     adds_up=True,
 )
 @claim(
@@ -197,7 +168,6 @@ def misled(bench: Bench) -> Comparison:
     "Appendix C.3, proof of Theorem C.3",
     "If |⟨e_i, e_j⟩| ≤ δ < 1/2 for all pairs, then |⟨e_i, e_y⟩| ≤ δ/(1−2δ) off the subset.",
     hypotheses=(FITS,),
-    on=ENCODED,
     kind="constant",
     counterexample=misled,
 )
@@ -206,19 +176,10 @@ def pairwise(evidence: Evidence[Encoded], adds_up: bool = False) -> Inequality:
 
     (E_yᵀE_y)⁻¹1 has entries that add up to at most q/(1−(q−1)δ) in absolute value.
     """
-
-    def bound(case: Encoded) -> float:
-        q, delta = case.task.q, case.coherence
-        left = 1 - (q - 1) * delta if adds_up else 1 - 2 * delta
-        return (q if adds_up else 1) * delta / left if left > 0 else math.nan
-
-    return at_most(
-        evidence.each(lambda case: case.closest),
-        evidence.each(bound),
-        size=1.0,
-        part="|⟨e_i, e_y⟩|",
-        cases=evidence.cases,
-    )
+    q, delta = evidence.q, evidence.coherence
+    left = 1 - (q - 1) * delta if adds_up else 1 - 2 * delta
+    bound = (q if adds_up else 1) * delta / np.where(left > 0, left, np.nan)
+    return at_most(evidence.closest, bound, size=1.0, part="|⟨e_i, e_y⟩|", cases=evidence.cases)
 
 
 @claim(
@@ -227,7 +188,6 @@ def pairwise(evidence: Evidence[Encoded], adds_up: bool = False) -> Inequality:
     "If ⟨e_i, e_y⟩ ≤ g < 1 off the subset, α = log((2−ε)(T−q)/(qε))/(1−g) gives a worst error of "
     "at most ε, and exactly ε if g is attained everywhere; the printed α is of order log(T)/ε.",
     hypotheses=(FITS, GUIDING, PROPER),
-    on=ENCODED,
 )
 def least_scale(evidence: Evidence[Encoded]) -> list[Comparison]:
     """On all encodings; attained by one-hot ones, whose inner products off the subset are 0."""
@@ -236,21 +196,18 @@ def least_scale(evidence: Evidence[Encoded]) -> list[Comparison]:
         scale = theory.least_scale(case.task.T, case.task.q, case.epsilon, case.closest)
         return float(case.attention(scale).worst_error.max())
 
-    def asked(case: Encoded) -> float:
-        return case.epsilon
-
-    # The error is a sum of T differences between numbers of order 1.
     bound = at_most(
         evidence.each(error),
-        evidence.each(asked),
+        evidence.epsilon,
         baseline=1.0,
-        rounding=evidence.each(lambda case: (64 + case.task.T) * np.finfo(float).eps),
+        # The error is a sum of T differences between numbers of order 1.
+        rounding=(64 + evidence.T) * EPS,
         size=1.0,
         part="worst error",
     )
     even = evidence.where(lambda case: case.coherence == 0 and case.epsilon < 1)
     if not len(even):
         return [bound]
-    sides = (even.each(error), even.each(asked))
-    rounding = even.each(lambda case: (64 + case.task.T) * np.finfo(float).eps / case.epsilon)
-    return [bound, equal(*sides, rounding=rounding, part="attained", cases=even.cases)]
+    rounding = (64 + even.T) * EPS / even.epsilon
+    how = {"rounding": rounding, "part": "attained", "cases": even.cases}
+    return [bound, equal(even.each(error), even.epsilon, **how)]

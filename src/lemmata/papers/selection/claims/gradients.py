@@ -1,12 +1,13 @@
 """Appendix E.2 and Lemma 3.4: gradients with random encodings, and the directions they keep."""
 
 from collections.abc import Callable
+from functools import partial
 
 import jax.numpy as jnp
 import numpy as np
 from scipy.special import softmax
 
-from lemmata.claims import Comparison, Version, equal, statements
+from lemmata.claims import Comparison, equal, repaired, statements
 from lemmata.settings import Evidence
 
 from ..experiments.matrices import (
@@ -21,7 +22,7 @@ from ..setting import Population, population
 from .definitions import AVERAGED, aligned, attention, mean_attention
 from .one_hot import stays_on_directions
 
-claim = statements("selection")
+claim = partial(statements("selection"), on=ENUMERATION)
 
 POINTS = ((0.0, 0.5), (0.7, 1.0), (2.0, 1.3), (6.0, 1.1))
 """C and alpha at which identities are checked."""
@@ -65,10 +66,8 @@ def by_largest(left: np.ndarray, right: np.ndarray, **options) -> Comparison:
     on=MATRICES,
     kind="misprint",
     versions=[
-        Version(
-            "repaired",
-            statement="The same with E[Z S_y], the average of the product, for Z E[S_y].",
-            parameters={"average_first": False},
+        repaired(
+            "The same with E[Z S_y], the average of the product, for Z E[S_y].", average_first=False
         )
     ],
 )
@@ -102,7 +101,6 @@ def exact_population(case: Enumeration, C: float, alpha: float) -> Population:
     "Appendix E.2",
     "If V = alpha [I 0] and W = C I in the position block, the loss (4) is "
     "(d/2) E_y ||Y/q - alpha E[S_y]||^2.",
-    on=ENUMERATION,
 )
 def lemma_e3(evidence: Evidence[Enumeration]) -> Comparison:
     def formula(case: Enumeration, C: float, alpha: float) -> float:
@@ -117,7 +115,6 @@ def lemma_e3(evidence: Evidence[Enumeration]) -> Comparison:
     "lemma-e.4",
     "Appendix E.2",
     "There the gradient in V is (-E_y[sum over y of E[S_y(i)]/q] + alpha E_y ||E[S_y]||^2) [I 0].",
-    on=ENUMERATION,
 )
 def lemma_e4(evidence: Evidence[Enumeration]) -> Comparison:
     def formula(case: Enumeration, C: float, alpha: float) -> np.ndarray:
@@ -136,7 +133,6 @@ def lemma_e4(evidence: Evidence[Enumeration]) -> Comparison:
     "Appendix E.2",
     "There the position block of the gradient in W is "
     "-d alpha E[E (diag S - S S') (Y/q - alpha E[S]) e_y'], and the other blocks are zero.",
-    on=ENUMERATION,
 )
 def lemma_e5(evidence: Evidence[Enumeration]) -> Comparison:
     def formula(case: Enumeration, C: float, alpha: float) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Section 4 and Appendix F.5: what Figures 3 and 8 say about the entries of W and V."""
 
+from functools import partial
+
 import numpy as np
 
 from lemmata.claims import Comparison, Silence, at_least, at_most, statements
@@ -8,7 +10,7 @@ from lemmata.settings import Evidence
 from ..experiments.heat_maps import HEAT_MAPS, HeatMap
 from ..setting import CONVERGES
 
-claim = statements("selection")
+claim = partial(statements("selection"), hypotheses=(CONVERGES,), on=HEAT_MAPS)
 
 LEFT = 0.1
 """Of a block's first size, for one that goes to 0; what gradient noise leaves is less."""
@@ -23,16 +25,12 @@ _HEAT = (
     "figure-3/random-query",
     "Section 4, Figure 3",
     f"{_HEAT}, with a fresh Gaussian x_query for every sample.",
-    hypotheses=(CONVERGES,),
-    on=HEAT_MAPS,
     query="random",
 )
 @claim(
     "figure-3/fixed-query",
     "Section 4, Figure 3",
     f"{_HEAT}, with one Gaussian x_query for all samples.",
-    hypotheses=(CONVERGES,),
-    on=HEAT_MAPS,
     kind="hypothesis",
     query="fixed",
 )
@@ -40,8 +38,6 @@ _HEAT = (
     "figure-3/zero-query",
     "Section 4, Figure 3",
     f"{_HEAT}, with x_query = 0.",
-    hypotheses=(CONVERGES,),
-    on=HEAT_MAPS,
     kind="hypothesis",
     query="zero",
 )
@@ -80,8 +76,6 @@ def other_entries_vanish(maps: Evidence[HeatMap], query: str) -> list[Comparison
     "Appendix F.5, Figure 8",
     "With a fresh x_query for every sample this happens gradually: every other block shrinks from "
     "the start to step 500, and from there to the end.",
-    hypotheses=(CONVERGES,),
-    on=HEAT_MAPS,
 )
 def figure_8(maps: Evidence[HeatMap]) -> Comparison:
     """At the moments of the figure, but for step 100, where the loss is still on its plateau."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -13,9 +14,9 @@ from lemmata.claims import (
     Comparison,
     Inequality,
     Silence,
-    Version,
     at_most,
     equal,
+    repaired,
     statements,
 )
 from lemmata.settings import Evidence
@@ -26,7 +27,7 @@ from ..experiments.matrices import MATRICES, Matrices
 from ..setting import measure_isometry, subset_encodings
 from .definitions import ensemble_of, off_subset, subsets_of
 
-claim = statements("selection")
+claim = partial(statements("selection"), on=ENCODINGS)
 
 ENOUGH = 6.0
 """The constant of Lemma A.2 on the sizes tried."""
@@ -37,7 +38,6 @@ ENOUGH = 6.0
     "Appendix A.1",
     "The least delta of the (q, delta)-RIP is the largest of ||E_S'E_S - I|| over q-sets and of "
     "||E_S'E_S'|| over disjoint sets of q and 2q positions: no sparse vectors do worse.",
-    on=ENCODINGS,
 )
 def definition_a1(evidence: Evidence[Ensemble]) -> Comparison:
     def worst(case: Ensemble) -> list[float]:
@@ -77,7 +77,6 @@ def deltas(evidence: Evidence[Ensemble]) -> np.ndarray:
     "Appendix A.1",
     "There is a constant C such that some sign matrix with d_e >= C q log T / delta^2 rows has the "
     "(q, delta)-RIP: C = 6 on all sizes tried.",
-    on=ENCODINGS,
 )
 def lemma_a2(evidence: Evidence[Ensemble]) -> Comparison:
     """The best of three random draws."""
@@ -108,7 +107,6 @@ def random_delta(rows: int, T: int, q: int, seed: int) -> float:
     "lemma-a.3/norm",
     "Appendix A.1",
     "Under the (q, delta)-RIP with delta < 1/2, ||e_y|| <= sqrt(q) / (1 - 2 delta).",
-    on=ENCODINGS,
 )
 def lemma_a3_norm(evidence: Evidence[Ensemble]) -> Comparison:
     def longest(case: Ensemble) -> list[float]:
@@ -146,15 +144,13 @@ def isometry_witness(bench: Bench) -> list[Comparison]:
     "Appendix A.1",
     "Under the (q, delta)-RIP with delta < 1/2, |<e_i, e_y>| <= delta / (1 - 2 delta) for i "
     "outside y, with e_y = E_y (E_y'E_y)^-1 1.",
-    on=ENCODINGS,
     kind="constant",
     counterexample=isometry_witness,
     versions=[
-        Version(
-            "repaired",
-            statement="Under the (q, delta)-RIP with delta < 1, |<e_i, e_y>| <= "
+        repaired(
+            "Under the (q, delta)-RIP with delta < 1, |<e_i, e_y>| <= "
             "sqrt(q) delta / (1 - delta) off y.",
-            parameters={"bound": repaired_closeness},
+            bound=repaired_closeness,
         )
     ],
     bound=printed_closeness,

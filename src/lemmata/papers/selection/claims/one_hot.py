@@ -10,7 +10,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.special import softmax
 
-from lemmata.claims import Comparison, Silence, Version, at_least, at_most, equal, statements
+from lemmata.claims import Comparison, Silence, at_least, at_most, equal, repaired, statements
 from lemmata.settings import Evidence
 
 from .. import theory
@@ -161,11 +161,10 @@ def stays_on_directions(evidence: Evidence[FullDescent], queried: bool = False) 
     kind="hypothesis",
     first=0,
     versions=[
-        Version(
-            "repaired",
-            statement="s_+ > s_- from the second step on, and s_+ = s_- before.",
+        repaired(
+            "s_+ > s_- from the second step on, and s_+ = s_- before.",
             hypotheses=(SMALL_STEP,),
-            parameters={"first": 2},
+            first=2,
         )
     ],
 )

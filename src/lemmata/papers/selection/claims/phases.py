@@ -1,11 +1,12 @@
 """The proof of Theorem D.4 along descents: its phases, its hypothesis and its rates."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Bench, Comparison, Inequality, Version, at_least, at_most, statements
+from lemmata.claims import Bench, Comparison, Inequality, at_least, at_most, repaired, statements
 from lemmata.settings import Evidence
 
 from .. import theory
@@ -13,10 +14,10 @@ from ..experiments.descents import ONE_HOT, Descent
 from ..experiments.plans import numbers_of
 from ..setting import SMALL_LOSS, SMALL_STEP, SPARSE, Plan, Task
 
-claim = statements("selection")
-
 HYPOTHESES = (SPARSE, SMALL_LOSS, SMALL_STEP)
 PROOF = "Appendix D.2, proof of Theorem D.4"
+
+claim = partial(statements("selection"), hypotheses=HYPOTHESES, on=ONE_HOT)
 
 ROUNDING = 8 * np.finfo(float).eps
 """Of one step, relative to alpha or C."""
@@ -33,17 +34,13 @@ def grows_by(evidence: Evidence[Descent], least: np.ndarray, here: Any = True) -
     return at_least(turned, least, rounding=ROUNDING, size=evidence.next_C, part="increment")
 
 
-@claim("theorem-d.4/concentration", PROOF, "C never decreases.", hypotheses=HYPOTHESES, on=ONE_HOT)
+@claim("theorem-d.4/concentration", PROOF, "C never decreases.")
 def concentration(evidence: Evidence[Descent]) -> Comparison:
     return at_least(evidence.next_C, evidence.C, rounding=ROUNDING, part="C(t+1) >= C(t)")
 
 
 @claim(
-    "theorem-d.4/growth",
-    PROOF,
-    "Phase I: alpha does not decrease until it reaches 1 - kappa/10.",
-    hypotheses=HYPOTHESES,
-    on=ONE_HOT,
+    "theorem-d.4/growth", PROOF, "Phase I: alpha does not decrease until it reaches 1 - kappa/10."
 )
 def growth(evidence: Evidence[Descent]) -> Comparison:
     before = in_phase(evidence, 1, evidence.alpha)
@@ -55,8 +52,6 @@ def growth(evidence: Evidence[Descent]) -> Comparison:
     PROOF,
     "Phase I takes O(T log(d/epsilon) / eta) steps; by the contraction (1 - eta/T)^t of the proof "
     "at most (T/eta) ln(10/kappa) + 1.",
-    hypotheses=HYPOTHESES,
-    on=ONE_HOT,
 )
 def phase_1(evidence: Evidence[Descent]) -> Comparison:
     grown = np.where(evidence.grown >= 0, evidence.grown, np.nan)
@@ -68,8 +63,6 @@ def phase_1(evidence: Evidence[Descent]) -> Comparison:
     "theorem-d.4/ih1",
     PROOF,
     "(IH1): in Phase II alpha stays between 1 - kappa/10 and (1 + (1 - 1/(8d)) r) alpha*.",
-    hypotheses=HYPOTHESES,
-    on=ONE_HOT,
 )
 def ih1(evidence: Evidence[Descent]) -> list[Comparison]:
     alpha = in_phase(evidence, 2, evidence.alpha)
@@ -85,8 +78,6 @@ def ih1(evidence: Evidence[Descent]) -> list[Comparison]:
     "theorem-d.4/below-best",
     PROOF,
     "While s_+ < 1/sqrt(Tq), alpha stays below alpha*, also one step later.",
-    hypotheses=HYPOTHESES,
-    on=ONE_HOT,
 )
 def below_best(evidence: Evidence[Descent]) -> Comparison:
     T, q = evidence.T, evidence.q
@@ -99,8 +90,6 @@ def below_best(evidence: Evidence[Descent]) -> Comparison:
     "theorem-d.4/growth-of-c",
     PROOF,
     "C grows by at least (eta/8) (1 - q s_+)^2 / (q (T-1) D) in every step.",
-    hypotheses=HYPOTHESES,
-    on=ONE_HOT,
     kind="hypothesis",
 )
 def growth_of_c(evidence: Evidence[Descent]) -> Comparison:
@@ -113,8 +102,6 @@ def growth_of_c(evidence: Evidence[Descent]) -> Comparison:
     "theorem-d.4/growth-in-phase-1",
     PROOF,
     "In Phase I, C grows by at least eta d s_+ (1 - q s_+)^2 / (2 (T-1) D) in a step.",
-    hypotheses=HYPOTHESES,
-    on=ONE_HOT,
     kind="hypothesis",
 )
 def growth_in_phase_1(evidence: Evidence[Descent]) -> Comparison:
@@ -128,8 +115,6 @@ def growth_in_phase_1(evidence: Evidence[Descent]) -> Comparison:
     "theorem-d.4/stage-1",
     PROOF,
     "From Phase II on and while s_+ < 1/(2q), C grows by at least eta / (8 T^2) in a step.",
-    hypotheses=HYPOTHESES,
-    on=ONE_HOT,
 )
 def stage_1(evidence: Evidence[Descent]) -> Comparison:
     here = (evidence.missed > 0.5) & (evidence.phase == 2)
@@ -141,8 +126,6 @@ def stage_1(evidence: Evidence[Descent]) -> Comparison:
     PROOF,
     "From s_+ = 1/(2q) on and while s_+ < (1 - kappa)/q, C grows by at least "
     "eta q epsilon / (8 d (T-1) T) in a step.",
-    hypotheses=HYPOTHESES,
-    on=ONE_HOT,
 )
 def stage_2(evidence: Evidence[Descent]) -> Comparison:
     T, q, d = evidence.T, evidence.q, evidence.d
@@ -162,17 +145,14 @@ def small_example(bench: Bench) -> Comparison:
     PROOF,
     "C >= log(q^-1 sqrt(dT / (q (T-q) epsilon))) is enough for the second stage to end with "
     "L <= epsilon.",
-    hypotheses=HYPOTHESES,
-    on=ONE_HOT,
     kind="constant",
     counterexample=small_example,
     concentration=theory.concentration_printed,
     versions=[
-        Version(
-            "repaired",
-            statement="With the factor (T-q) in the logarithm it is enough: "
+        repaired(
+            "With the factor (T-q) in the logarithm it is enough: "
             "C >= log((T-q) (1-kappa) / (q kappa)).",
-            parameters={"concentration": theory.concentration_needed},
+            concentration=theory.concentration_needed,
         )
     ],
 )
@@ -188,8 +168,6 @@ def threshold(evidence: Evidence[Any], concentration: Callable[..., Any]) -> Ine
     "theorem-d.4/final-loss",
     PROOF,
     "If s_+ >= (1 - kappa)/q and alpha is in the interval of (IH1), then L <= epsilon.",
-    hypotheses=HYPOTHESES,
-    on=ONE_HOT,
 )
 def final_loss(evidence: Evidence[Descent]) -> list[Comparison]:
     """At both ends of the interval, for 1 - q s_+ from kappa down."""

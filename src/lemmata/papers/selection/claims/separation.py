@@ -24,7 +24,7 @@ EPS = float(np.finfo(float).eps)
 
 def softmax_error(evidence: Evidence[Literal8]) -> np.ndarray:
     """Relative, of attention: the logits are alpha times inner products in d_e dimensions."""
-    return evidence.each(lambda case: (64 + case.scale * case.d_e) * EPS)
+    return (64 + evidence.scale * evidence.d_e) * EPS
 
 
 @claim(
@@ -42,25 +42,17 @@ def equation_8(evidence: Evidence[Literal8]) -> list[Comparison]:
     def tokens(case: Literal8) -> np.ndarray:
         return case.inputs[:, : case.task.d]
 
+    rounding, rows = softmax_error(evidence), evidence.each(lambda case: case.inputs.shape[1])
     return [
+        equal(evidence.weights, evidence.softmax, rounding=rounding, part="weights"),
         equal(
-            evidence.each(lambda case: case.weights),
-            evidence.each(lambda case: case.softmax),
-            rounding=softmax_error(evidence),
-            part="weights",
-        ),
-        equal(
-            evidence.each(lambda case: case.outputs),
+            evidence.outputs,
             evidence.each(lambda case: np.einsum("ndt,nt->nd", tokens(case), case.softmax)),
-            rounding=softmax_error(evidence),
+            rounding=rounding,
             size=evidence.each(lambda case: np.abs(tokens(case)).max()),
             part="outputs",
         ),
-        equal(
-            evidence.each(lambda case: case.inputs.shape[1]),
-            evidence.each(lambda case: case.task.d + 2 * case.d_e),
-            part="rows",
-        ),
+        equal(rows, evidence.d + 2 * evidence.d_e, part="rows"),
     ]
 
 
@@ -81,11 +73,7 @@ def equation_8_printed(evidence: Evidence[Literal8]) -> list[Comparison]:
         return np.array([model.weights(columns) for columns in case.inputs])
 
     return [
-        equal(
-            evidence.each(lambda case: case.task.d),
-            evidence.each(lambda case: case.d_e),
-            part="rows of the blocks, d and d_e",
-        ),
+        equal(evidence.d, evidence.d_e, part="rows of the blocks, d and d_e"),
         equal(
             square.each(printed),
             square.each(lambda case: case.softmax),
@@ -108,9 +96,6 @@ def equation_8_printed(evidence: Evidence[Literal8]) -> list[Comparison]:
 def section_3_3(evidence: Evidence[Separation]) -> list[Comparison]:
     """At equal width, which is the honest comparison; the loss is a mean over subsets."""
 
-    def law(case: Separation, width: int) -> Fraction:
-        return theory.width_law(case.task.T, case.task.q, case.task.d, width)
-
     def least(case: Separation, width: int) -> Fraction:
         T, q, d = case.task.T, case.task.q, case.task.d
         return Fraction(T * d - width, T * d) * Fraction(T - q, T - 1) * theory.trivial_loss(q, d)
@@ -118,13 +103,13 @@ def section_3_3(evidence: Evidence[Separation]) -> list[Comparison]:
     return [
         at_least(
             evidence.each(lambda case: case.floor(case.width)),
-            evidence.each(lambda case: case.loss),
-            error=evidence.each(lambda case: case.error),
+            evidence.loss,
+            error=evidence.error,
             strict=True,
             part="nets of the same width against the transformer",
         ),
         at_least(
-            evidence.each(lambda case: [float(law(case, width)) for width in widths(case)]),
+            evidence.each(lambda case: [case.floor(width) for width in widths(case)]),
             evidence.each(lambda case: [float(least(case, width)) for width in widths(case)]),
             rounding=EPS,
             part="loss that is kept, at six widths",
@@ -147,12 +132,11 @@ def widths(case: Separation) -> list[int]:
 )
 def full_width_floor(evidence: Evidence[TrainedTransformer]) -> list[Comparison]:
     """In mean field; its error from 800 pairs of encodings and subsets is about a hundredth."""
-    loss = evidence.each(lambda case: case.loss)
 
     def floor(missing: int) -> np.ndarray:
         return evidence.each(lambda case: case.floor(case.task.T * case.task.d - missing))
 
     return [
-        at_least(loss, floor(1), strict=True, part="the transformer against Td−1"),
-        at_least(floor(2), loss, strict=True, part="Td−2 against the transformer"),
+        at_least(evidence.loss, floor(1), strict=True, part="the transformer against Td−1"),
+        at_least(floor(2), evidence.loss, strict=True, part="Td−2 against the transformer"),
     ]

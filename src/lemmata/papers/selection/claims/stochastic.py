@@ -1,6 +1,7 @@
 """Lemma E.7 and the proof of Theorem E.6: the two-scalar dynamics with random encodings."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,10 @@ from lemmata.claims import (
     Comparison,
     Identity,
     Silence,
-    Version,
     at_least,
     at_most,
     equal,
+    repaired,
     statements,
 )
 from lemmata.settings import Evidence
@@ -23,9 +24,9 @@ from ..experiments.descents import STOCHASTIC, Descent
 from ..experiments.plans import numbers_of
 from ..setting import RESTRICTED, Plan, Task
 
-claim = statements("selection")
-
 PROOF = "Appendix E.3, proof of Theorem E.6"
+
+claim = partial(statements("selection"), hypotheses=(RESTRICTED,), on=STOCHASTIC)
 
 ONE_STEP = 64 * float(np.finfo(float).eps)
 """Rounding of one step, relative to alpha or C."""
@@ -54,17 +55,11 @@ def uniform_attention(bench: Bench) -> Comparison:
     "Appendix E.3",
     "alpha(t+1) = alpha + eta s (1 - q alpha s + alpha (1 - q s)^2 / ((T-q) s)), s the mean "
     "attention on a chosen position.",
-    on=STOCHASTIC,
+    hypotheses=(),
     kind="misprint",
     counterexample=uniform_attention,
     sign=1.0,
-    versions=[
-        Version(
-            "repaired",
-            statement="The same with a minus sign before the last term.",
-            parameters={"sign": -1.0},
-        )
-    ],
+    versions=[repaired("The same with a minus sign before the last term.", sign=-1.0)],
 )
 def update_of_alpha(evidence: Evidence[Any], sign: float) -> Identity:
     T, q, alpha, u = evidence.T, evidence.q, evidence.alpha, evidence.missed
@@ -110,16 +105,12 @@ def by_inner_products(case: Descent) -> tuple[float, float]:
     "Appendix E.3",
     "C grows by between (1-3 delta)/(1-2 delta) and (1-delta)/(1-2 delta) times "
     "eta (d alpha/d_e) E[s_+ (1 - q s_+)] (1 - q alpha (T s - 1)/(T-q)).",
-    hypotheses=(RESTRICTED,),
-    on=STOCHASTIC,
     factors=by_isometry,
     versions=[
-        Version(
-            "repaired",
-            statement="The same with 1 - g and 1 + g, g the largest |<e_i, e_y>| off y: any "
-            "encodings.",
+        repaired(
+            "The same with 1 - g and 1 + g, g the largest |<e_i, e_y>| off y: any encodings.",
             hypotheses=(),
-            parameters={"factors": by_inner_products},
+            factors=by_inner_products,
         )
     ],
 )
@@ -142,7 +133,7 @@ def growth_of_c(
     "theorem-e.6/power",
     PROOF,
     "q^a / ((T-q)^a + q^a) >= (q/T)^a with a = 2 delta/(1 - 3 delta).",
-    on=STOCHASTIC,
+    hypotheses=(),
     kind="constant",
 )
 def power(evidence: Evidence[Descent]) -> Comparison:
@@ -151,13 +142,7 @@ def power(evidence: Evidence[Descent]) -> Comparison:
     return at_least(q**a / ((T - q) ** a + q**a), (q / T) ** a, part="share")
 
 
-@claim(
-    "theorem-e.6/concentration",
-    PROOF,
-    "C never decreases.",
-    hypotheses=(RESTRICTED,),
-    on=STOCHASTIC,
-)
+@claim("theorem-e.6/concentration", PROOF, "C never decreases.")
 def concentration(evidence: Evidence[Descent]) -> Comparison:
     return at_least(evidence.next_C, evidence.C, rounding=ONE_STEP, part="C(t+1) >= C(t)")
 
@@ -182,15 +167,9 @@ NO_NARROW = Silence("no plan has d_e <= T d", applies=False, part="d_e <= T d")
     "theorem-e.6/ih2",
     PROOF,
     "(IH2): in Phase II alpha stays between 1 - kappa/10 and (1 + (1 - d_e/(8Td)) r) alpha*.",
-    hypotheses=(RESTRICTED,),
-    on=STOCHASTIC,
     kind="hypothesis",
     versions=[
-        Version(
-            "repaired",
-            statement="The same where d_e <= T d, as the end of the proof supposes.",
-            parameters={"only_narrow": True},
-        )
+        repaired("The same where d_e <= T d, as the end of the proof supposes.", only_narrow=True)
     ],
 )
 def ih2(evidence: Evidence[Descent], only_narrow: bool = False) -> list[Comparison]:
@@ -211,8 +190,6 @@ def ih2(evidence: Evidence[Descent], only_narrow: bool = False) -> list[Comparis
     PROOF,
     "(S3) and the band above it: one step from inside (IH2) ends inside (IH2), where d_e <= T d "
     "and s >= 1/sqrt(Tq).",
-    hypotheses=(RESTRICTED,),
-    on=STOCHASTIC,
 )
 def s3(evidence: Evidence[Descent]) -> Comparison:
     runs = narrow(evidence)
@@ -241,17 +218,9 @@ def at_first_stage(case: Descent) -> np.ndarray:
     "theorem-e.6/first-stage",
     PROOF,
     "At C = (1-2 delta)/(1-3 delta) log((T-q)/q) all s_+ are at most 1/(2q).",
-    hypotheses=(RESTRICTED,),
-    on=STOCHASTIC,
     kind="misprint",
     compare=at_most,
-    versions=[
-        Version(
-            "repaired",
-            statement="There all s_+ are at least 1/(2q).",
-            parameters={"compare": at_least},
-        )
-    ],
+    versions=[repaired("There all s_+ are at least 1/(2q).", compare=at_least)],
 )
 def first_stage(evidence: Evidence[Descent], compare: Callable[..., Comparison]) -> Comparison:
     attention = evidence.each(at_first_stage)

@@ -1,12 +1,13 @@
 """Appendix E.5: symmetries of random encodings, and what they say about attention."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 
-from lemmata.claims import Bench, Comparison, Version, at_least, at_most, equal, statements
+from lemmata.claims import Bench, Comparison, at_least, at_most, equal, repaired, statements
 from lemmata.settings import Evidence
 
 from ..counterexamples import three_vectors
@@ -15,7 +16,7 @@ from ..experiments.matrices import ENUMERATION, Enumeration
 from ..setting import FamilyAttention, inner_products
 from .definitions import attention, ensemble_of, mean_attention
 
-claim = statements("selection")
+claim = partial(statements("selection"), on=ENCODINGS)
 
 SUMMED = 1e-12
 """Relative rounding of sums over some thousand entries, or some ten thousand encodings."""
@@ -70,14 +71,12 @@ def switch_columns(E: np.ndarray) -> np.ndarray:
     "lemma-e.11",
     "Appendix E.5",
     "Switching two rows of E changes neither attention nor E_y'E_y.",
-    on=ENCODINGS,
     change=switch_rows,
 )
 @claim(
     "lemma-e.10",
     "Appendix E.5",
     "Flipping the sign of rows of E changes neither attention nor E_y'E_y.",
-    on=ENCODINGS,
     change=flip_rows,
 )
 def invariance(evidence: Evidence[Ensemble], change: Change) -> Comparison:
@@ -169,16 +168,9 @@ def lemma_e14(evidence: Evidence[Enumeration]) -> Comparison:
     "lemma-e.14/proof",
     "Appendix E.5",
     "Switching two rows of E exchanges the attention on two positions outside y.",
-    on=ENCODINGS,
     kind="misprint",
     change=switch_rows,
-    versions=[
-        Version(
-            "repaired",
-            statement="Switching two columns of E does.",
-            parameters={"change": switch_columns},
-        )
-    ],
+    versions=[repaired("Switching two columns of E does.", change=switch_columns)],
 )
 def exchange(evidence: Evidence[Ensemble], change: Change) -> Comparison:
     """S_y(i) before and S_y(j) after, for positions i, j = 1, 2 outside y."""
@@ -237,16 +229,13 @@ def three_sign_vectors(bench: Bench) -> list[Comparison]:
     "Appendix E.5",
     "With W = C I, s_+ is between 1/(q + (T-q) e^(-aC)) for a = (1-3 delta)/(1-2 delta) and for "
     "a = (1-delta)/(1-2 delta).",
-    on=ENCODINGS,
     kind="constant",
     counterexample=three_sign_vectors,
     rates=by_isometry,
     versions=[
-        Version(
-            "repaired",
-            statement="The same with a = 1 - g and a = 1 + g, g the largest |<e_i, e_y>| off y, "
-            "for C >= 0.",
-            parameters={"rates": by_inner_products},
+        repaired(
+            "The same with a = 1 - g and a = 1 + g, g the largest |<e_i, e_y>| off y, for C >= 0.",
+            rates=by_inner_products,
         )
     ],
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..experiments.fractions import BLIND, Blind
 from ..experiments.networks import FIRST_LAYERS, Layer
 from ..setting import FITS, POSITIONS, PROPER
 
-claim = statements("selection")
+claim = partial(statements("selection"), hypotheses=(POSITIONS, FITS), on=BLIND)
 
 EPS = float(np.finfo(float).eps)
 """The rounding of a fraction that is turned into a number."""
@@ -47,8 +48,6 @@ def forced(
     "Appendix C.2, Theorem C.2",
     "A net with at most (T−q+1)d−1 first neurons has a squared error of at least 1/(2q) on some "
     "input; with the proof's pair, tokens of length √(q/2) do, and longer ones force any error.",
-    hypotheses=(POSITIONS, FITS),
-    on=BLIND,
 )
 def theorem_c_2(evidence: Evidence[Blind]) -> list[Comparison]:
     """The witness of the proof, stretched: inputs are not bounded, so neither is the error."""
@@ -68,8 +67,6 @@ def theorem_c_2(evidence: Evidence[Blind]) -> list[Comparison]:
     "theorem-c.2/proof",
     "Appendix C.2, proof of Theorem C.2",
     "The pair in the proof, whose longest token has length 1/2, forces a squared error of 1/(2q).",
-    hypotheses=(POSITIONS, FITS),
-    on=BLIND,
     kind="constant",
 )
 def theorem_c_2_proof(evidence: Evidence[Blind]) -> Comparison:
@@ -82,8 +79,6 @@ def theorem_c_2_proof(evidence: Evidence[Blind]) -> Comparison:
     "Appendix C.2, proof of Theorem C.2",
     "The pair in the proof forces an error (a norm) of 1/(2q); with tokens that fill the unit "
     "ball, of 1/q.",
-    hypotheses=(POSITIONS, FITS),
-    on=BLIND,
 )
 def theorem_c_2_repaired(evidence: Evidence[Blind]) -> list[Comparison]:
     """By the squares of both sides."""
@@ -109,10 +104,10 @@ def worst_case_width(evidence: Evidence[Layer]) -> list[Comparison]:
     It is attained: a net that misses (1, −1/(2q−1), ...) alone and knows y can answer with the
     midpoint of all targets that fit, which lie within 1/(2q−1) of it.
     """
-    visible = evidence.each(lambda layer: layer.visible)
-    least = evidence.each(lambda layer: float(theory.narrow_error(layer.task.q)))
+    visible = evidence.visible
+    least = evidence.each(lambda layer: theory.narrow_error(layer.task.q))
     # A vector of the kernel of a matrix with up to T d columns.
-    rounding = evidence.each(lambda layer: (64 + layer.task.T * layer.task.d) * EPS)
+    rounding = (64 + evidence.T * evidence.d) * EPS
     attained = [i for i, layer in enumerate(evidence) if layer.kind == "lopsided"]
     return [
         at_least(visible, least, baseline=0.0, rounding=rounding, part="visible share"),

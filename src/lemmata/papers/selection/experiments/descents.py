@@ -1,11 +1,10 @@
-"""The experiments behind the claims about encodings and the two-scalar dynamics."""
+"""The two-scalar dynamics: descents from zero, and a grid of states with one step from each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
@@ -22,12 +21,14 @@ from ..setting import (
     OneHotAttention,
     Plan,
     TabulatedAttention,
+    Task,
     TwoScalars,
     first_times,
+    largest_rate,
 )
-from ..theory import kappa
+from ..theory import ceiling, kappa
 from .encodings import ENSEMBLES, NEARLY_ORTHONORMAL, Ensemble, family_gaps
-from .plans import AbstractPlanned, Descending, Plans, Size, numbers_of
+from .plans import AbstractPlanned, Descending, Drawn, Plans, Size, Trial, numbers_of
 
 MOST_STEPS = 5_000_000
 """Where the search for the time to epsilon stops."""
@@ -144,9 +145,7 @@ def one_hot_dynamics(plans: Sequence[Plan]) -> TwoScalars:
     return TwoScalars(OneHotAttention(T, q), d, q, T - 1, rate)
 
 
-def _one_hot(
-    experiment: Experiment[Evidence[Descent]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Descent]:
+def _one_hot(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Descent]:
     """The recursion of Lemma D.5, one-hot encodings."""
     training = experiment.training
     chosen = [training.of(p) for p in plans if p.d_e is None and p.task.q < p.task.T]
@@ -156,9 +155,7 @@ def _one_hot(
     return as_evidence(descend(chosen, dynamics, training, bench=bench, title="one-hot encodings"))
 
 
-def _stochastic(
-    experiment: Experiment[Evidence[Descent]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Descent]:
+def _stochastic(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Descent]:
     """The recursion of Lemma E.7 with the expectation inside, over random encodings."""
     training, cases = experiment.training, []
     for family in bench.evidence(ENSEMBLES):
@@ -184,16 +181,13 @@ def family_dynamics(
     The family stands for all its images under flips and switches of rows and columns, which leave
     the inner products as they are; over those Lemma E.7 is exact.
     """
-    assert plan.d_e is not None
-    q, d = jnp.asarray(1.0 * plan.task.q), jnp.asarray(1.0 * plan.task.d)
-    d_e, rate = jnp.asarray(1.0 * plan.d_e), jnp.asarray(1.0 * plan.rate)
-    exact = FamilyAttention(jnp.asarray(gaps), q, average)
+    exact = FamilyAttention(jnp.asarray(gaps), jnp.asarray(1.0 * plan.task.q), average)
     highest = 3 * float(np.log(plan.task.T)) + 12
     table = TabulatedAttention.of(exact, highest, points=1_500)
-    return jax.tree.map(lambda leaf: leaf[None], TwoScalars(table, d, q, d_e, rate))
+    return TwoScalars.of(table, plan.task, plan.inertia, plan.rate).alone
 
 
-ONE_HOT: Experiment[Evidence[Descent]] = Experiment(
+ONE_HOT = Experiment(
     Plans(
         tuple(
             Size(*size)
@@ -216,6 +210,72 @@ ONE_HOT: Experiment[Evidence[Descent]] = Experiment(
     Descending(1_000_000),
 )
 
-STOCHASTIC: Experiment[Evidence[Descent]] = Experiment(
-    NEARLY_ORTHONORMAL, _stochastic, Descending(1_250_000)
+STOCHASTIC = Experiment(NEARLY_ORTHONORMAL, _stochastic, Descending(1_250_000))
+
+
+ROWS, COLUMNS = 80, 81
+
+
+@dataclass(frozen=True)
+class StateGrid(AbstractPlanned):
+    """States (alpha, u) of a task in the range of Phase II with s_+ >= 1/sqrt(Tq), and one step.
+
+    The evidence has them one after the other, as columns ``u``, ``alpha``, and after one step of
+    the largest size of Theorem D.4 ``turn`` (the increment of C), ``next_alpha`` and ``next_u``.
+    """
+
+    plan: Plan
+
+    @property
+    def rate(self) -> float:
+        """eta = 1 / (20 d^2)."""
+        return largest_rate(self.task, None)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Those of the plan."""
+        return self.plan.problems
+
+
+def states_of(task: Task) -> dict[str, np.ndarray]:
+    """u from 1 - sqrt(q/T) down, alpha from 0.9 to the upper end of (IH1), and one step."""
+    T, q, d = task.T, task.q, task.d
+    rate = largest_rate(task, None)
+    u = np.geomspace(1 - np.sqrt(q / T), 1e-6, ROWS)[:, None]
+    top = np.asarray(ceiling(u, T, q, 1 - 1 / (8 * d)))
+    low = np.minimum(0.9, top)
+    alpha = low + (top - low) * np.linspace(0, 1, COLUMNS)
+    short = 1 - alpha + alpha * u
+    turn = rate * d * alpha * u * (1 - u) / (T - 1) * (short / q + alpha * u / (T - q))
+    grow = rate * ((1 - u) * short / q - alpha * u**2 / (T - q))
+    others = q * u / (1 - u) * np.exp(-turn)
+    return {
+        "u": np.broadcast_to(u, alpha.shape),
+        "alpha": alpha,
+        "turn": turn,
+        "next_alpha": alpha + grow,
+        "next_u": others / (q + others),
+    }
+
+
+def _states(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[StateGrid]:
+    """States (u, alpha) in the range of Phase II, and one step from each."""
+    cases = tuple(StateGrid(plan) for plan in plans if plan.task.q < plan.task.T)
+    tables = [states_of(case.task) for case in cases]
+    columns = numbers_of([replace(case.plan, rate=case.rate) for case in cases])
+    for name in tables[0] if tables else ():
+        columns[name] = np.stack([np.ravel(table[name]) for table in tables])
+    return Evidence(cases, columns=columns)
+
+
+STATES = Experiment(
+    Plans(
+        tuple(
+            Size(T, q, d)
+            for q in (2, 3, 5, 10)
+            for T in (4 * q + 1, 10 * q, 50 * q, 200 * q)
+            for d in (1, 2, 5, 20)
+        )
+    ),
+    _states,
 )

@@ -13,7 +13,7 @@ from lemmata.tokens import Problem
 
 from ..setting import FamilyAttention, Isometry, Plan, measure_isometry, near_orthogonal_family
 from ..theory import NEEDED_DELTA
-from .plans import AbstractPlanned, Plans, Size
+from .plans import AbstractPlanned, Drawn, Plans, Size, Trial
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,7 @@ def ensemble(plan: Plan, members: int, seed: int) -> Ensemble:
     return Ensemble(plan, np.stack(kept), tuple(isometries))
 
 
-def _ensembles(
-    experiment: Experiment[Evidence[Ensemble]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Ensemble]:
+def _ensembles(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Ensemble]:
     """Random sign encodings with delta < 1/10 where such come up, gone through exactly."""
     seed = experiment.seed
     return Evidence(tuple(ensemble(plan, MEMBERS, seed) for plan in random_plans(plans)))
@@ -99,9 +97,7 @@ DRAWS = 4
 """Encodings of each size that Appendix A is checked on."""
 
 
-def _encodings(
-    experiment: Experiment[Evidence[Ensemble]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Ensemble]:
+def _encodings(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Ensemble]:
     """Random sign encodings of each size, whatever their delta, each measured exactly."""
     cases = []
     for plan in random_plans(plans):
@@ -116,11 +112,8 @@ MOST_PAIRS = 3_000
 
 def family_gaps(family: Ensemble, seed: int) -> Float[np.ndarray, "pairs others"]:
     """1 - <e_i, e_y> outside y, for every encoding and every subset, or for random ones."""
-    task, members = family.task, len(family.E)
-    if members * task.subset_count <= MOST_PAIRS:
-        y = task.all_subsets()
-    else:
-        y = task.draw_subsets(MOST_PAIRS // members, np.random.default_rng([seed, 11]))
+    draw = np.random.default_rng([seed, 11])
+    y = family.task.some_subsets(MOST_PAIRS // len(family.E), draw)
     return np.asarray(FamilyAttention.of(family.E, y).gaps)
 
 
@@ -130,8 +123,8 @@ NEARLY_ORTHONORMAL = Plans(
 )
 """Tasks whose random encodings have the RIP with delta < 1/10."""
 
-ENSEMBLES: Experiment[Evidence[Ensemble]] = Experiment(NEARLY_ORTHONORMAL, _ensembles)
-ENCODINGS: Experiment[Evidence[Ensemble]] = Experiment(
+ENSEMBLES = Experiment(NEARLY_ORTHONORMAL, _ensembles)
+ENCODINGS = Experiment(
     Plans(
         (
             Size(6, 1, 1, 60),

@@ -29,7 +29,7 @@ from ..setting import (
     population,
 )
 from .networks import SECTION_4 as PAPER_SIZE
-from .plans import AbstractOfPlan, Plans, Size, numbers_alone
+from .plans import AbstractOfPlan, AbstractPlanned, Drawn, Plans, Size, Trial, numbers_alone
 from .runs import PAPER
 
 SUBSETS = 2_000
@@ -40,16 +40,11 @@ SUBSETS = 2_000
 class Accepted(AbstractOfPlan):
     """Encodings that rejection accepted, measured as Definition A.1 asks."""
 
-    name: str
-    plan: Plan
     seed: int
     measured: Isometry
-    problems: Sequence[Problem] = ()
 
 
-def _accepted(
-    experiment: Experiment[Evidence[Accepted]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Accepted]:
+def _accepted(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Accepted]:
     """The delta of encodings that rejection accepts, from below."""
     cases, seed = [], experiment.seed
     for plan in plans:
@@ -61,27 +56,25 @@ def _accepted(
     return Evidence(tuple(cases))
 
 
-ACCEPTED: Experiment[Evidence[Accepted]] = Experiment(
+ACCEPTED = Experiment(
     Plans(tuple(PAPER_SIZE._replace(threshold=threshold) for threshold in (0.2, 0.3))),
     _accepted,
     own=True,
 )
 """Below a threshold of 0.2 rejection would need thousands of draws."""
 
-LONGER: Experiment[Evidence[Plan]] = Experiment(
+LONGER = Experiment(
     Plans(tuple(PAPER_SIZE._replace(T=T) for T in PAPER.lengths)), numbers_alone, own=True
 )
 """The lengths at which the paper tests, in the dimension in which it trains."""
 
-THREE_SIGNS: Experiment[Evidence[Plan]] = Experiment(
-    Plans((Size(3, 1, 1, 6, threshold=1 / 3),)), numbers_alone, own=True
-)
+THREE_SIGNS = Experiment(Plans((Size(3, 1, 1, 6, threshold=1 / 3),)), numbers_alone, own=True)
 
 RIVAL_MEMBERS, RIVAL_SUBSETS = 20, 500
 
 
 @dataclass(frozen=True)
-class Rivals(AbstractOfPlan):
+class Rivals(AbstractPlanned):
     """How often some encoding outside a subset has <e_i, e_y> >= 1.
 
     Attributes:
@@ -139,9 +132,7 @@ class Rivals(AbstractOfPlan):
         return self.share * 0.5 * self.d * (1 + 1 / self.q)
 
 
-def _rivals(
-    experiment: Experiment[Evidence[Rivals]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Rivals]:
+def _rivals(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Rivals]:
     """How often an encoding outside a random subset looks as chosen as those inside."""
     first, seed = plans[0], experiment.seed
     assert first.d_e is not None
@@ -171,7 +162,7 @@ def _count_rivals(plan: Plan, E: Float[np.ndarray, "members d_e T"], seed: int) 
     return Rivals(plan, len(E) * RIVAL_SUBSETS, count, first, inner)
 
 
-RIVALS: Experiment[Evidence[Rivals]] = Experiment(
+RIVALS = Experiment(
     Plans(tuple(PAPER_SIZE._replace(q=q) for q in (PAPER.q, *PAPER.subset_sizes))),
     _rivals,
     own=True,
@@ -192,9 +183,7 @@ class JensenPoint:
     problems: Sequence[Problem] = ()
 
 
-def _jensen(
-    experiment: Experiment[Evidence[JensenPoint]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[JensenPoint]:
+def _jensen(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[JensenPoint]:
     """The exact losses over random encodings and all subsets, at four pairs of alpha and C."""
     (plan,) = plans
     task, d_e = plan.task, plan.d_e
@@ -218,6 +207,4 @@ def _jensen(
     return Evidence(tuple(points))
 
 
-JENSEN: Experiment[Evidence[JensenPoint]] = Experiment(
-    Plans((Size(9, 2, 3, 16, threshold=0.5),)), _jensen, own=True
-)
+JENSEN = Experiment(Plans((Size(9, 2, 3, 16, threshold=0.5),)), _jensen, own=True)

@@ -1,6 +1,5 @@
 """The experiments of Appendix C that are done in whole numbers and fractions."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,20 +10,17 @@ from lemmata.claims import Bench, Experiment
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
-from ..setting import EVERY_SUBSET, BlindPair, Plan, Task, blind_pair
+from ..setting import EVERY_SUBSET, BlindPair, Task, blind_pair
 from .networks import TASKS, looked_at, task_problems
-from .plans import AbstractOfPlan
+from .plans import AbstractOfPlan, Drawn, Trial, tabulate
 
 
 @dataclass(frozen=True)
 class KernelVector(AbstractOfPlan):
     """Whole tokens v, and E_y ||STS_q(v, y)||^2 by going through all subsets, in fractions."""
 
-    name: str
-    plan: Plan
     tokens: Int[np.ndarray, "T d"]
     cost: Fraction
-    problems: tuple[Problem, ...]
 
     @property
     def size(self) -> int:
@@ -37,9 +33,7 @@ class KernelVector(AbstractOfPlan):
         return int((self.tokens.sum(axis=0) ** 2).sum())
 
 
-def _kernel_vectors(
-    experiment: Experiment[Evidence[KernelVector]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[KernelVector]:
+def _kernel_vectors(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[KernelVector]:
     """Whole-number tokens, and all subsets, in fractions."""
     draw = np.random.default_rng([experiment.seed, 3])
     vectors = []
@@ -55,8 +49,9 @@ def _kernel_vectors(
                 v[-1] -= v.sum(axis=0)
             skip = "too_large" in {problem.code for problem in problems}
             cost = Fraction(0) if skip else _subset_cost(task, v)
-            vectors.append(KernelVector(f"{plan.name}, {kind}", plan, v, cost, problems))
-    return Evidence(tuple(vectors))
+            name = f"{plan.name}, {kind}"
+            vectors.append(KernelVector(name, plan, v, cost, problems=problems))
+    return tabulate(vectors, "cost")
 
 
 def _subset_cost(task: Task, v: Int[np.ndarray, "T d"]) -> Fraction:
@@ -65,17 +60,14 @@ def _subset_cost(task: Task, v: Int[np.ndarray, "T d"]) -> Fraction:
     return Fraction(total, len(y) * task.q**2)
 
 
-KERNEL_VECTORS: Experiment[Evidence[KernelVector]] = Experiment(TASKS, _kernel_vectors)
+KERNEL_VECTORS = Experiment(TASKS, _kernel_vectors)
 
 
 @dataclass(frozen=True)
 class Blind(AbstractOfPlan):
     """A pair of inputs that a first layer cannot tell apart."""
 
-    name: str
-    plan: Plan
     pair: BlindPair
-    problems: tuple[Problem, ...]
 
     @property
     def q(self) -> int:
@@ -83,9 +75,7 @@ class Blind(AbstractOfPlan):
         return self.pair.task.q
 
 
-def _blind(
-    experiment: Experiment[Evidence[Blind]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Blind]:
+def _blind(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Blind]:
     """Whole-number first layers of up to (T-q+1)d-1 neurons, and Theorem C.2's pair of inputs."""
     draw = np.random.default_rng([experiment.seed, 2])
     seen, unseen = looked_at(plans)
@@ -95,8 +85,9 @@ def _blind(
         widest = (task.T - task.q + 1) * task.d - 1
         for width in sorted({1, -(-widest // 2), widest} - {0}):
             name = f"{plan.name}, width {width}"
-            pairs.append(Blind(name, plan, blind_pair(task, width, draw), task_problems(plan)))
+            pair = blind_pair(task, width, draw)
+            pairs.append(Blind(name, plan, pair, problems=task_problems(plan)))
     return Evidence(tuple(pairs), skipped=unseen)
 
 
-BLIND: Experiment[Evidence[Blind]] = Experiment(TASKS, _blind)
+BLIND = Experiment(TASKS, _blind)

@@ -1,7 +1,7 @@
 """The heat maps of Figures 3 and 8: the small transformer, its weights at several steps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
 from ..setting import OnlineChoices, Plan, Task, Training, largest_epsilon, run_all
-from .plans import AbstractPlanned
+from .plans import AbstractPlanned, Drawn, Trial
 from .runs import divergence
 
 QUERIES: tuple[Literal["zero", "fixed", "random"], ...] = ("zero", "fixed", "random")
@@ -145,15 +145,14 @@ class HeatMap(AbstractPlanned):
         return {name: np.sqrt((block**2).mean(axis=(1, 2))) for name, block in blocks.items()}
 
 
-def _heat_maps(
-    experiment: Experiment[Evidence[HeatMap]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[HeatMap]:
+def _heat_maps(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[HeatMap]:
     """W and V at several moments, each of a run of its own: the same seed gives the same bits."""
     last = experiment.training.last(experiment.scale)
     early = [moment for moment in experiment.training.moments if moment < last]
+    # The step size changes at half time of the longest run.
     wanted = {
         plan.name: [
-            replace(_training(plan, last), steps=moment)
+            Training.of(plan, rate=plan.rate, change=last // 2, steps=moment)
             for moment in ((*early, last) if plan.name == "random" else (0, last))
         ]
         for plan in plans
@@ -170,25 +169,4 @@ def _heat_maps(
     return Evidence(tuple(maps))
 
 
-def _training(plan: Plan, last: int) -> Training:
-    """The longest run: the step size changes at half time."""
-    choices = plan.training
-    assert plan.d_e is not None
-    return Training(
-        plan.task,
-        plan.d_e,
-        threshold=plan.threshold,
-        samples=choices.samples,
-        rate=plan.rate,
-        later_rate=choices.later_rate,
-        change=last // 2,
-        initial=choices.initial,
-        x_query=choices.x_query,
-        steps=last,
-        seed=choices.seed,
-    )
-
-
-HEAT_MAPS: Experiment[Evidence[HeatMap]] = Experiment(
-    HeatPlans(), _heat_maps, HeatTraining(), own=True
-)
+HEAT_MAPS = Experiment(HeatPlans(), _heat_maps, HeatTraining(), own=True)

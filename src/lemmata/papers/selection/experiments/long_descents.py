@@ -18,7 +18,7 @@ from lemmata.training import run
 
 from ..setting import OneHotAttention, Plan, TwoScalars
 from ..theory import missed, two_level_loss
-from .plans import AbstractPlanned, Descending, Plans, Size, numbers_of
+from .plans import AbstractPlanned, Descending, Drawn, Plans, Size, Trial, numbers_of
 
 
 @dataclass(frozen=True)
@@ -77,16 +77,14 @@ def long_runs(
     return Evidence(cases, steps, columns)
 
 
-def _descend(
-    experiment: Experiment[Evidence[LongRun]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[LongRun]:
+def _descend(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[LongRun]:
     """One-hot encodings, or random ones in the limit of orthogonal encodings."""
     training = experiment.training
     chosen = [training.of(plan) for plan in plans if plan.task.q < plan.task.T]
     return long_runs(chosen, training.recorded, bench, "long descent")
 
 
-LATE: Experiment[Evidence[LongRun]] = Experiment(
+LATE = Experiment(
     Plans(
         (
             Size(9, 2, 3, rate=1.0),
@@ -103,7 +101,7 @@ LATE: Experiment[Evidence[LongRun]] = Experiment(
     Descending(3_000_000, first=1_000),
 )
 
-STEP_SIZES: Experiment[Evidence[LongRun]] = Experiment(
+STEP_SIZES = Experiment(
     Plans(
         tuple(
             Size(T, q, d, d_e, share * q)
@@ -118,7 +116,7 @@ STEP_SIZES: Experiment[Evidence[LongRun]] = Experiment(
 )
 """Step sizes from q/2 to 3q, whatever d is."""
 
-LENGTHS: Experiment[Evidence[LongRun]] = Experiment(
+LENGTHS = Experiment(
     Plans((*(Size(T, 3, 5, 170, 1.0) for T in (50, 200, 1_000)), Size(50, 3, 5, rate=1.0))),
     _descend,
     Descending(3_000_000, first=20_000),

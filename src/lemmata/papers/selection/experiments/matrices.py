@@ -4,7 +4,6 @@ Small enough that all expectations are exact: over subsets by going through them
 going through a finite family, over tokens by a quadrature rule or in closed form.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -16,7 +15,6 @@ from jaxtyping import Float, Int
 
 from lemmata.claims import Bench, Experiment
 from lemmata.settings import Evidence
-from lemmata.tokens import Problem
 
 from ..setting import (
     Average,
@@ -29,7 +27,7 @@ from ..setting import (
     population,
 )
 from .descents import one_hot_dynamics
-from .plans import AbstractOfPlan, Descending, Plans, Size
+from .plans import AbstractOfPlan, Descending, Drawn, Plans, Size, Trial
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,6 @@ class Matrices(AbstractOfPlan):
             differentiation of the model as defined.
     """
 
-    name: str
-    plan: Plan
     family: Family
     weights: Weights
     x_query: Float[np.ndarray, "d"]
@@ -53,12 +49,9 @@ class Matrices(AbstractOfPlan):
     chances: Float[np.ndarray, "nodes"]
     y: Int[np.ndarray, "subsets q"]
     gradients: dict[Average, Weights]
-    problems: tuple[Problem, ...] = ()
 
 
-def _matrices(
-    experiment: Experiment[Evidence[Matrices]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Matrices]:
+def _matrices(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Matrices]:
     """Random V, W, encodings and x_query, with tokens averaged by a Gauss-Hermite rule."""
     return Evidence(tuple(_random_matrices(plan, experiment.seed) for plan in plans))
 
@@ -140,17 +133,12 @@ def gauss_hermite(
 class Enumeration(AbstractOfPlan):
     """Every sign matrix within a threshold: the law of Definition 2.5, whole."""
 
-    name: str
-    plan: Plan
     E: Float[np.ndarray, "members d_e T"]
     y: Int[np.ndarray, "subsets q"]
     family: Family
-    problems: tuple[Problem, ...] = ()
 
 
-def _enumeration(
-    experiment: Experiment[Evidence[Enumeration]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Enumeration]:
+def _enumeration(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Enumeration]:
     """All sign matrices within the threshold."""
     return Evidence(tuple(_enumerate(plan) for plan in plans))
 
@@ -168,8 +156,6 @@ def _enumerate(plan: Plan) -> Enumeration:
 class FullDescent(AbstractOfPlan):
     """Gradient descent on whole matrices, beside the recursion for two numbers."""
 
-    name: str
-    plan: Plan
     rate: float
     weights: tuple[Weights, ...]
     losses: Float[np.ndarray, "steps"]
@@ -177,7 +163,6 @@ class FullDescent(AbstractOfPlan):
     C: Float[np.ndarray, "steps"]
     recursion_losses: Float[np.ndarray, "steps"]
     direction: Float[np.ndarray, "width width"]
-    problems: tuple[Problem, ...] = ()
 
 
 def full_descent(
@@ -212,9 +197,7 @@ def full_descent(
     )
 
 
-def _one_hot_matrices(
-    experiment: Experiment[Evidence[FullDescent]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[FullDescent]:
+def _one_hot_matrices(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[FullDescent]:
     """Gradient descent on whole matrices, exact population loss, with x_query zero or not."""
     training, draw = experiment.training, np.random.default_rng([experiment.seed, 3])
     cases = []
@@ -229,9 +212,7 @@ def _one_hot_matrices(
     return Evidence(tuple(cases))
 
 
-def _stochastic_matrices(
-    experiment: Experiment[Evidence[FullDescent]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[FullDescent]:
+def _stochastic_matrices(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[FullDescent]:
     """Gradient descent on whole matrices over all sign matrices, expectation inside and outside."""
     training, x_query = experiment.training, np.array([0.5, -1.0, 0.25])
     cases = []
@@ -239,9 +220,7 @@ def _stochastic_matrices(
         law = _enumerate(plan)
         for average in ("inside", "outside"):
             attention = FamilyAttention.of(law.E, law.y, average)
-            sizes = (plan.task.d, plan.task.q, law.E.shape[1], plan.rate)
-            d, q, d_e, rate = (jnp.asarray(1.0 * size) for size in sizes)
-            dynamics = TwoScalars(attention, d, q, d_e, rate)
+            dynamics = TwoScalars.of(attention, plan.task, plan.inertia, plan.rate)
             name, steps = f"{law.name}, expectation {average}", training.steps
             cases.append(
                 full_descent(name, plan, law.family, dynamics, steps, average, x_query, False)
@@ -249,18 +228,16 @@ def _stochastic_matrices(
     return Evidence(tuple(cases))
 
 
-MATRICES: Experiment[Evidence[Matrices]] = Experiment(
+MATRICES = Experiment(
     Plans((Size(3, 1, 1), Size(3, 2, 2), Size(4, 2, 1), Size(5, 2, 1))), _matrices, own=True
 )
-ENUMERATION: Experiment[Evidence[Enumeration]] = Experiment(
-    Plans((Size(4, 2, 3, 4, 0.7, 0.5),)), _enumeration, own=True
-)
-ONE_HOT_MATRICES: Experiment[Evidence[FullDescent]] = Experiment(
+ENUMERATION = Experiment(Plans((Size(4, 2, 3, 4, 0.7, 0.5),)), _enumeration, own=True)
+ONE_HOT_MATRICES = Experiment(
     Plans((Size(8, 2, 3, rate=0.3), Size(9, 3, 2), Size(6, 1, 2, rate=0.3), Size(10, 2, 2))),
     _one_hot_matrices,
     Descending(400),
     own=True,
 )
-STOCHASTIC_MATRICES: Experiment[Evidence[FullDescent]] = Experiment(
+STOCHASTIC_MATRICES = Experiment(
     ENUMERATION.instances, _stochastic_matrices, Descending(25), own=True
 )

@@ -8,7 +8,7 @@ from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
 from ..setting import MeanField, Plan, Training, TrainingRun, mean_field
-from .plans import AbstractPlanned
+from .plans import AbstractPlanned, Drawn, Trial
 from .runs import PAPER, SECTION_4, Online, OnlinePlans, divergence, pairs_behind, sizes_of
 
 
@@ -32,9 +32,7 @@ class Followed(AbstractPlanned):
         return divergence(self.name, self.run)
 
 
-def _followed(
-    experiment: Experiment[Evidence[Followed]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Followed]:
+def _followed(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Followed]:
     """Fresh encodings, beside the two-scalar recursion over an ensemble of encodings."""
     pairs = pairs_behind(experiment, bench)
     done = bench.track("mean field", 2)
@@ -45,7 +43,7 @@ def _followed(
     return Evidence(tuple(Followed(pair.plan, pair.stochastic, *curves) for pair in pairs))
 
 
-MEAN_FIELD: Experiment[Evidence[Followed]] = Experiment(SECTION_4, _followed, Online(), own=True)
+MEAN_FIELD = Experiment(SECTION_4, _followed, Online(), own=True)
 
 
 @dataclass(frozen=True)
@@ -58,9 +56,7 @@ class Forecast(AbstractPlanned):
     problems: Sequence[Problem] = ()
 
 
-def _forecast(
-    experiment: Experiment[Evidence[Forecast]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Forecast]:
+def _forecast(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Forecast]:
     """The mean field alone, with fresh encodings."""
     forecasts = []
     for plan in plans:
@@ -74,6 +70,4 @@ def _forecast(
 
 
 PAPER_ONCE = replace(PAPER, seeds=1)
-FORECAST: Experiment[Evidence[Forecast]] = Experiment(
-    OnlinePlans(PAPER_ONCE, PAPER_ONCE), _forecast, Online(), own=True
-)
+FORECAST = Experiment(OnlinePlans(PAPER_ONCE, PAPER_ONCE), _forecast, Online(), own=True)

@@ -33,7 +33,7 @@ from ..setting import (
     subset_moment,
     visible_share,
 )
-from .plans import AbstractOfPlan, AbstractPlanned, Plans, Size
+from .plans import AbstractOfPlan, AbstractPlanned, Drawn, Plans, Size, Trial, tabulate
 
 SECTION_4 = Size(200, 3, 5, 170, threshold=0.3)
 """The paper's own sizes."""
@@ -103,26 +103,20 @@ class Layer(AbstractOfPlan):
     """A first layer, and what it lets through.
 
     Attributes:
-        name: the plan, the kind of layer, and its width.
-        plan: its task.
         kind: how it was made.
         width: the number of neurons.
         least: the loss of the best g if it is told y; none that is not told does better.
         direction: what a random unit vector of the kernel costs, E_y ||STS_q(v, y)||^2.
         visible: the share of it that some subset sees, with max ||v_i|| = 1.
         measured: the loss of the best g that is not told y, on samples, where it was measured.
-        problems: those of the task.
     """
 
-    name: str
-    plan: Plan
     kind: str
     width: int
     least: float
     direction: float
     visible: float
     measured: Estimate | None
-    problems: tuple[Problem, ...]
 
     @property
     def law(self) -> Fraction:
@@ -191,9 +185,7 @@ def _layer(plan: Plan, kind: str, A: TokenPart, draw: np.random.Generator) -> La
     )
 
 
-def _first_layers(
-    experiment: Experiment[Evidence[Layer]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Layer]:
+def _first_layers(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Layer]:
     """First layers that are random, structured, or as good as can be, with the best function."""
     draw = np.random.default_rng([experiment.seed, 35])
     seen, unseen = looked_at(plans)
@@ -203,21 +195,18 @@ def _first_layers(
         for width in widths_of(plan.task)
         for kind, A in kinds_of_layers(plan.task, width, draw).items()
     ]
-    return Evidence(tuple(layers), skipped=unseen)
+    return tabulate(layers, "least", "direction", "visible", "bound", "law", skipped=unseen)
 
 
-FIRST_LAYERS: Experiment[Evidence[Layer]] = Experiment(TASKS, _first_layers)
+FIRST_LAYERS = Experiment(TASKS, _first_layers)
 
 
 @dataclass(frozen=True)
 class Explicit(AbstractOfPlan):
     """The explicit net of a width, and its loss on samples."""
 
-    name: str
-    plan: Plan
     width: int
     measured: Estimate
-    problems: tuple[Problem, ...]
 
     @cached_property
     def least(self) -> float:
@@ -249,9 +238,7 @@ def explicit_nets(plan: Plan, widths: Sequence[int], samples: int, seed: int) ->
     ]
 
 
-def _explicit(
-    experiment: Experiment[Evidence[Explicit]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Explicit]:
+def _explicit(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Explicit]:
     """The explicit net of several widths up to Td, on samples."""
     seen, unseen = looked_at(plans)
     nets = []
@@ -259,7 +246,8 @@ def _explicit(
         size = plan.task.T * plan.task.d
         samples = 4 * SAMPLES if size <= LARGE_INPUTS else SAMPLES // 2
         nets += explicit_nets(plan, [*widths_of(plan.task), size], samples, experiment.seed)
-    return Evidence(tuple(nets), skipped=unseen)
+    measured = ("least", "law", "excess", "measured.loss", "measured.error")
+    return tabulate(nets, *measured, skipped=unseen)
 
 
-EXPLICIT: Experiment[Evidence[Explicit]] = Experiment(TASKS, _explicit)
+EXPLICIT = Experiment(TASKS, _explicit)

@@ -1,17 +1,25 @@
 """The plans that experiments look at, and how the two-number recursion is run on them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
-from lemmata.settings import Evidence
+from lemmata.settings import Evidence, as_rows
+from lemmata.tokens import Problem
 from lemmata.training import log_spaced
 
 from ..setting import Plan, Task, largest_epsilon, largest_rate
+
+Trial = Experiment[Any]
+"""An experiment, as the function that measures gets it."""
+
+Drawn = Sequence[Plan]
+"""The plans that are looked at: the experiment's own, or the user's."""
 
 DENSE = 300
 """So many steps at the start are all recorded."""
@@ -97,15 +105,13 @@ def numbers_of(plans: Sequence[Plan]) -> dict[str, Float[np.ndarray, "plans 1"]]
     return {name: column[:, None] for name, column in zip(names, columns, strict=True)}
 
 
-def numbers_alone(
-    experiment: Experiment[Evidence[Plan]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Plan]:
+def numbers_alone(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Plan]:
     """What follows from these numbers alone."""
     return Evidence(tuple(plans), columns=numbers_of(plans))
 
 
-class AbstractOfPlan:
-    """A case that is about a plan, and has a name of its own."""
+class AbstractAbout:
+    """A case that is about a plan."""
 
     plan: Plan
 
@@ -120,13 +126,34 @@ class AbstractOfPlan:
         return self.plan.task
 
 
-class AbstractPlanned(AbstractOfPlan):
+@dataclass(frozen=True)
+class AbstractOfPlan(AbstractAbout):
+    """A case that is about a plan, has a name of its own, and perhaps problems."""
+
+    name: str
+    plan: Plan
+    problems: Sequence[Problem] = field(default=(), kw_only=True)
+
+
+class AbstractPlanned(AbstractAbout):
     """A case that is named after its plan."""
 
     @property
     def name(self) -> str:
         """The plan's name."""
         return self.plan.name
+
+
+def tabulate(cases: Sequence[Any], *attributes: str, skipped: tuple[Any, ...] = ()) -> Evidence:
+    """Cases with the numbers of their plans and these attributes of their own as columns.
+
+    ``measured.loss``, an attribute of an attribute, becomes the column ``loss``.
+    """
+    columns = numbers_of([case.plan for case in cases])
+    for attribute in attributes:
+        values = [attrgetter(attribute)(case) for case in cases]
+        columns[attribute.split(".")[-1]] = as_rows(values)
+    return Evidence(tuple(cases), columns=columns, skipped=skipped)
 
 
 @dataclass(frozen=True)

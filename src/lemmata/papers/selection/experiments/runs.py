@@ -12,7 +12,7 @@ from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
 from ..setting import OnlineChoices, Plan, Task, Training, TrainingRun, largest_epsilon, run_all
-from .plans import AbstractPlanned
+from .plans import AbstractPlanned, Drawn, Trial
 
 Arm = Literal["stochastic", "fixed"]
 Series = Float[np.ndarray, "records"]
@@ -150,35 +150,29 @@ class Online:
         own = "".join(f", {name} {value:g}" for name, value in changes if value is not None)
         return f"online {rule} from {start}{own}, x_query = 0"
 
-    def of(self, size: Sizes, encodings: Arm, seed: int) -> Training:
-        """A run of these sizes."""
+    def of(self, size: Sizes, encodings: Arm, seed: int = 0) -> Training:
+        """A run of these sizes, with x_query = 0."""
+        steps, every = size.steps, size.every
         if self.steps is not None:
-            every = min(size.every, max(self.steps // 60, 1))
-            size = replace(size, steps=self.steps, every=every)
+            steps, every = self.steps, min(size.every, max(self.steps // 60, 1))
         adam = self.algorithm == "adam"
-        found = training(size, encodings=encodings, adam=adam, spread=self.random_start)
-        return replace(found, seed=seed, rate=found.rate if self.rate is None else self.rate)
-
-
-def training(
-    scale: Sizes, *, encodings: Arm = "stochastic", adam: bool = False, spread: bool = False
-) -> Training:
-    """A run of the paper, with x_query = 0, from zero or with a variance of 1/(d + d_e)."""
-    return Training(
-        Task(scale.T, scale.q, scale.d),
-        scale.d_e,
-        encodings=encodings,
-        threshold=scale.threshold,
-        samples=scale.samples,
-        algorithm="adam" if adam else "sgd",
-        rate=ADAM_RATE if adam else 1.0,
-        later_rate=None if adam else scale.later_rate,
-        change=scale.change,
-        initial=(scale.d + scale.d_e) ** -0.5 if spread else 0.0,
-        steps=scale.steps,
-        record=tuple(range(0, scale.steps + 1, scale.every)),
-        tests=scale.tests,
-    )
+        usual_rate = ADAM_RATE if adam else 1.0
+        return Training(
+            Task(size.T, size.q, size.d),
+            size.d_e,
+            encodings=encodings,
+            threshold=size.threshold,
+            samples=size.samples,
+            algorithm=self.algorithm,
+            rate=usual_rate if self.rate is None else self.rate,
+            later_rate=None if adam else size.later_rate,
+            change=size.change,
+            initial=(size.d + size.d_e) ** -0.5 if self.random_start else 0.0,
+            steps=steps,
+            record=tuple(range(0, steps + 1, every)),
+            tests=size.tests,
+            seed=seed,
+        )
 
 
 @dataclass(frozen=True)
@@ -215,9 +209,7 @@ def sizes_of(experiment: Experiment[Any]) -> Sizes:
     return experiment.instances.at(experiment.scale)
 
 
-def _pairs(
-    experiment: Experiment[Evidence[Pair]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Pair]:
+def _pairs(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Pair]:
     """Fresh against fixed encodings."""
     online, size = experiment.training, sizes_of(experiment)
     wanted = [online.of(size, arm, plan.training.seed) for plan in plans for arm in ARMS]
@@ -228,14 +220,10 @@ def _pairs(
 
 SECTION_4 = OnlinePlans()
 
-SGD: Experiment[Evidence[Pair]] = Experiment(SECTION_4, _pairs, Online(), own=True)
-ADAM: Experiment[Evidence[Pair]] = Experiment(SECTION_4, _pairs, Online("adam"), own=True)
-SGD_RANDOM: Experiment[Evidence[Pair]] = Experiment(
-    SECTION_4, _pairs, Online(random_start=True), own=True
-)
-ADAM_RANDOM: Experiment[Evidence[Pair]] = Experiment(
-    SECTION_4, _pairs, Online("adam", random_start=True), own=True
-)
+SGD = Experiment(SECTION_4, _pairs, Online(), own=True)
+ADAM = Experiment(SECTION_4, _pairs, Online("adam"), own=True)
+SGD_RANDOM = Experiment(SECTION_4, _pairs, Online(random_start=True), own=True)
+ADAM_RANDOM = Experiment(SECTION_4, _pairs, Online("adam", random_start=True), own=True)
 
 
 def pairs_behind(experiment: Experiment[Any], bench: Bench) -> Evidence[Pair]:
@@ -261,9 +249,7 @@ class Starts:
         return (*self.zero.problems, *self.random.problems)
 
 
-def _starts(
-    experiment: Experiment[Evidence[Starts]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Starts]:
+def _starts(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Starts]:
     """Beside the same from zero."""
     random = pairs_behind(experiment, bench)
     from_zero = replace(experiment, training=replace(experiment.training, random_start=False))
@@ -272,9 +258,5 @@ def _starts(
     return Evidence(tuple(Starts(first.name, first, other) for first, other in both))
 
 
-SGD_STARTS: Experiment[Evidence[Starts]] = Experiment(
-    SECTION_4, _starts, SGD_RANDOM.training, own=True
-)
-ADAM_STARTS: Experiment[Evidence[Starts]] = Experiment(
-    SECTION_4, _starts, ADAM_RANDOM.training, own=True
-)
+SGD_STARTS = Experiment(SECTION_4, _starts, SGD_RANDOM.training, own=True)
+ADAM_STARTS = Experiment(SECTION_4, _starts, ADAM_RANDOM.training, own=True)

@@ -1,10 +1,7 @@
-"""The experiments behind Section 3.3: transformers next to fully connected nets."""
+"""The experiments behind Section 3.3: transformers, and fully connected nets that are trained."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from lemmata.claims import Bench, Experiment
@@ -12,17 +9,20 @@ from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
 from ..setting import (
+    Estimate,
     FamilyAttention,
     Plan,
     Scalars,
     TabulatedAttention,
     TwoScalars,
+    least_loss,
     near_orthogonal_family,
+    train_nets,
     trajectory,
 )
 from .construction import Encoded, encode_all
 from .networks import SECTION_4, law_of
-from .plans import AbstractPlanned, Descending, Plans, Size
+from .plans import AbstractOfPlan, AbstractPlanned, Descending, Drawn, Plans, Size, Trial, tabulate
 
 
 @dataclass(frozen=True)
@@ -65,16 +65,13 @@ def separate(case: Encoded) -> Separation:
     return Separation(case.plan, width, means[best], error, float(scales[best]), tuple(problems))
 
 
-def _separations(
-    experiment: Experiment[Evidence[Separation]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Separation]:
+def _separations(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Separation]:
     """The best transformer of two numbers, and the least loss of nets as wide as it is."""
     seen, unseen = encode_all(plans, experiment.seed)
-    cases = tuple(separate(case) for case in seen)
-    return Evidence(cases, skipped=unseen)
+    return tabulate([separate(case) for case in seen], "loss", "error", skipped=unseen)
 
 
-SEPARATIONS: Experiment[Evidence[Separation]] = Experiment(
+SEPARATIONS = Experiment(
     Plans((Size(20, 3, 2), Size(40, 2, 3, 40, threshold=0.6), SECTION_4)), _separations
 )
 
@@ -106,11 +103,12 @@ MEMBERS, SUBSETS = 4, 200
 
 
 def _trained_transformer(
-    experiment: Experiment[Evidence[TrainedTransformer]], plans: Sequence[Plan], bench: Bench
+    experiment: Trial, plans: Drawn, bench: Bench
 ) -> Evidence[TrainedTransformer]:
     """The recursion of Lemma E.7 for one fresh encoding a step."""
     training, seed = experiment.training, experiment.seed
-    return Evidence(tuple(_train(training.of(plan), training.steps, seed) for plan in plans))
+    trained = [_train(training.of(plan), training.steps, seed) for plan in plans]
+    return tabulate(trained, "loss")
 
 
 def _train(plan: Plan, steps: int, seed: int) -> TrainedTransformer:
@@ -119,9 +117,8 @@ def _train(plan: Plan, steps: int, seed: int) -> TrainedTransformer:
     E = near_orthogonal_family(MEMBERS, plan.d_e, task.T, plan.threshold, seed)
     y = task.draw_subsets(SUBSETS, np.random.default_rng([seed, 4]))
     table = TabulatedAttention.of(FamilyAttention.of(E, y), 12.0, points=200)
-    d, q, d_e, rate = (jnp.asarray(float(x)) for x in (task.d, task.q, plan.d_e, plan.rate))
-    dynamics = TwoScalars(table, d, q, d_e, rate)
-    path = trajectory(jax.tree.map(lambda leaf: leaf[None], dynamics), steps, steps)
+    dynamics = TwoScalars.of(table, task, plan.d_e, plan.rate)
+    path = trajectory(dynamics.alone, steps, steps)
     end = Scalars(path.alpha[0, -1], path.C[0, -1])
     loss = 2 * float(dynamics.loss(end))
     return TrainedTransformer(plan, plan.width, float(end.alpha), float(end.C), loss)
@@ -130,9 +127,74 @@ def _train(plan: Plan, steps: int, seed: int) -> TrainedTransformer:
 PAPER_STEPS = 66_667
 """50,000 steps of size 1 and 50,000 of size 1/3, as steps of size 1."""
 
-TRAINED_TRANSFORMER: Experiment[Evidence[TrainedTransformer]] = Experiment(
+TRAINED_TRANSFORMER = Experiment(
     Plans((SECTION_4._replace(rate=1.0),)),
     _trained_transformer,
     Descending(PAPER_STEPS),
     own=True,
 )
+
+
+@dataclass(frozen=True)
+class Trained(AbstractOfPlan):
+    """A trained net.
+
+    Attributes:
+        least: the least loss with its first layer's token part.
+        measured: its own loss on fresh samples.
+    """
+
+    width: int
+    least: float
+    measured: Estimate
+
+    @property
+    def law(self) -> float:
+        """The least loss of this width."""
+        return float(law_of(self.task, self.width))
+
+
+@dataclass(frozen=True)
+class NetTrainings:
+    """Nets with a linear first layer of these widths and two ReLU layers, trained by Adam.
+
+    Attributes:
+        widths: of the first layer.
+        steps: of Adam, on fresh samples.
+        seeds, paper_seeds: how many of each width, by scale.
+    """
+
+    widths: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
+    steps: int = 2_000
+    seeds: int = 1
+    paper_seeds: int = 3
+
+    @property
+    def says(self) -> str:
+        """In words."""
+        widths = f"{min(self.widths)} to {max(self.widths)} neurons"
+        return f"nets with a linear first layer of {widths}, {self.steps:,} steps of Adam"
+
+
+def _trained(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Trained]:
+    """Their losses on fresh samples, and the least loss with their first layers."""
+    training, nets = experiment.training, []
+    seeds = training.paper_seeds if experiment.scale == "paper" else training.seeds
+    for plan in plans:
+        for seed in range(experiment.seed, experiment.seed + seeds):
+            total = len(training.widths) * training.steps
+            for net in train_nets(
+                plan.task,
+                training.widths,
+                steps=training.steps,
+                seed=seed,
+                store=bench.store,
+                progress=bench.track("fully connected nets", total),
+            ):
+                name = f"{plan.name}, width {net.width}, seed {seed}"
+                least = least_loss(plan.task, net.tokens)
+                nets.append(Trained(name, plan, net.width, least, net.estimate))
+    return tabulate(nets, "least", "law", "measured.loss", "measured.error")
+
+
+TRAINED = Experiment(Plans((Size(5, 2, 1),)), _trained, NetTrainings(), own=True)

@@ -13,7 +13,7 @@ from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
 from ..setting import Plan, Task, TrainingRun, near_orthogonal_family, token_free_losses
-from .plans import AbstractPlanned
+from .plans import AbstractPlanned, Drawn, Trial
 from .runs import SECTION_4, Online, Pair, pairs_behind
 
 FRESH = 20
@@ -48,9 +48,7 @@ class Switched(AbstractPlanned):
     problems: Sequence[Problem] = ()
 
 
-def _switched(
-    experiment: Experiment[Evidence[Switched]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Switched]:
+def _switched(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Switched]:
     """The weights at the end, under their own and fresh encodings, and at other lengths."""
     pairs = pairs_behind(experiment, bench)
     return Evidence(tuple(_switch(pair, experiment.seed) for pair in pairs))
@@ -99,4 +97,4 @@ def _token_free(
 _losses = jax.jit(jax.vmap(token_free_losses, in_axes=(None, None, 0)))
 """The losses of subsets under several encodings."""
 
-SWITCHED: Experiment[Evidence[Switched]] = Experiment(SECTION_4, _switched, Online(), own=True)
+SWITCHED = Experiment(SECTION_4, _switched, Online(), own=True)

@@ -1,6 +1,5 @@
 """Width against loss: fully connected nets, and the transformer at its own width (Section 3.3)."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,9 @@ from lemmata.settings import Evidence
 
 from .. import theory
 from ..experiments.networks import SECTION_4, Explicit, explicit_nets
-from ..experiments.plans import Plans
-from ..experiments.separation import TRAINED_TRANSFORMER, TrainedTransformer
-from ..experiments.trained_nets import TRAINED, Trained
-from ..setting import Plan, Task
+from ..experiments.plans import Drawn, Plans, Trial
+from ..experiments.separation import TRAINED, TRAINED_TRANSFORMER, Trained, TrainedTransformer
+from ..setting import Task
 
 WIDTHS = (5, 80, 175, 300, 450, 600, 750, 900, 980, 996, 999)
 """At which the explicit net is measured; 175 is the transformer's."""
@@ -26,16 +24,14 @@ WIDTHS = (5, 80, 175, 300, 450, 600, 750, 900, 980, 996, 999)
 SAMPLES, PAPER_SAMPLES = 4_000, 20_000
 
 
-def _large_nets(
-    experiment: Experiment[Evidence[Explicit]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Explicit]:
+def _large_nets(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Explicit]:
     """The explicit net of several widths, on samples."""
     samples = PAPER_SAMPLES if experiment.scale == "paper" else SAMPLES
     nets = [explicit_nets(plan, WIDTHS, samples, experiment.seed) for plan in plans]
     return Evidence(tuple(net for same_plan in nets for net in same_plan))
 
 
-LARGE_NETS: Experiment[Evidence[Explicit]] = Experiment(Plans((SECTION_4,)), _large_nets, own=True)
+LARGE_NETS = Experiment(Plans((SECTION_4,)), _large_nets, own=True)
 
 
 def draw(bench: Bench) -> Drawing:

@@ -23,7 +23,6 @@ from ._encodings import welch_bound as welch_bound
 from ._hypotheses import CONVERGES as CONVERGES
 from ._hypotheses import FITS as FITS
 from ._hypotheses import GUIDING as GUIDING
-from ._hypotheses import HYPOTHESES as HYPOTHESES
 from ._hypotheses import NARROWER as NARROWER
 from ._hypotheses import POSITIONS as POSITIONS
 from ._hypotheses import PROPER as PROPER
@@ -66,17 +65,13 @@ from ._population import Family as Family
 from ._population import Population as Population
 from ._population import population as population
 from ._setting import SETTING as SETTING
-from ._setting import SelectionSetting as SelectionSetting
 from ._task import Task as Task
 from ._task import select_tokens as select_tokens
 from ._trained_networks import train_nets as train_nets
-from ._trained_plan import TrainedPlan as TrainedPlan
 from ._training import Training as Training
 from ._training import TrainingRun as TrainingRun
 from ._training import run_all as run_all
-from ._two_scalars import AbstractAttention as AbstractAttention
 from ._two_scalars import FamilyAttention as FamilyAttention
-from ._two_scalars import FirstTimes as FirstTimes
 from ._two_scalars import Moments as Moments
 from ._two_scalars import OneHotAttention as OneHotAttention
 from ._two_scalars import Scalars as Scalars

@@ -11,12 +11,11 @@ from lemmata.settings import AbstractAnalysis, Hypothesis
 from lemmata.tokens import Problem
 
 from ..theory import length_ratio, width_law
-from ._findings import Length, Limits, Time, Width
-from ._forecast import Forecast, forecast, loss_elsewhere, plateau, tail
-from ._hypotheses import RESTRICTED, SMALL_LOSS, SMALL_STEP, SPARSE, STOCHASTIC_STEP
-from ._measure import Measured, measure
-from ._plan import Plan, largest_epsilon, largest_rate
-from ._wording import (
+from ._findings import (
+    Length,
+    Limits,
+    Time,
+    Width,
     describe_elsewhere,
     describe_encodings,
     describe_plan,
@@ -24,6 +23,10 @@ from ._wording import (
     describe_theorems,
     describe_time,
 )
+from ._forecast import Forecast, forecast, loss_elsewhere, plateau, tail
+from ._hypotheses import RESTRICTED, SMALL_LOSS, SMALL_STEP, SPARSE, STOCHASTIC_STEP
+from ._measure import Measured, measure
+from ._plan import Plan, largest_epsilon, largest_rate
 
 ASSUMPTIONS: dict[str, Hypothesis] = {
     "q_range": SPARSE,

@@ -156,13 +156,6 @@ def all_near_orthogonal(d_e: int, T: int, threshold: float) -> Float[np.ndarray,
     return np.moveaxis(found, 1, 2) / math.sqrt(d_e)
 
 
-@partial(jax.jit, static_argnames=("d_e", "T", "threshold"))
-def _draw_encodings(
-    source: Stream, d_e: int, T: int, threshold: float
-) -> tuple[Float32[Array, "d_e T"], Int[Array, ""]]:
-    return draw_signs(source, d_e, T, threshold)
-
-
 def draw_signs(
     source: Stream, d_e: int, T: int, threshold: float
 ) -> tuple[Float32[Array, "d_e T"], Int[Array, ""]]:
@@ -203,6 +196,9 @@ def draw_signs(
         lambda state: (state[1] < T) & (state[2] < MOST_BLOCKS), more, first
     )
     return kept.T, count
+
+
+_draw_encodings = jax.jit(draw_signs, static_argnames=("d_e", "T", "threshold"))
 
 
 def _sweep(clash: Bool[Array, "block block"], clear: Bool[Array, "block"]) -> Bool[Array, "block"]:

@@ -9,11 +9,9 @@ product as it is; over those the two directions of Lemma E.7 are exact.
 import math
 from dataclasses import dataclass
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from jaxtyping import Float, Int
 
 from lemmata._errors import InputError
@@ -61,9 +59,8 @@ LEAST_STEPS = 100_000
 """But not earlier than this."""
 
 
-def attentions(plan: Plan, T: int | None = None, q: int | None = None) -> list[AbstractAttention]:
-    """Attention as a function of C: one, or one a group; for another T or q if given."""
-    task = Task(T or plan.task.T, q or plan.task.q, plan.task.d)
+def attentions(plan: Plan, task: Task) -> list[AbstractAttention]:
+    """Attention on a task as a function of C: one, or one a group."""
     if plan.kind == "one-hot":
         return [OneHotAttention(jnp.asarray(1.0 * task.T), jnp.asarray(1.0 * task.q))]
     if plan.encodings is None:
@@ -105,9 +102,9 @@ def two_scalars(plan: Plan) -> TwoScalars:
         one
         if isinstance(one, OneHotAttention)
         else TabulatedAttention.of(one, highest, points=int(highest / SPACING))
-        for one in attentions(plan)
+        for one in attentions(plan, plan.task)
     ]
-    batch = [_problem(plan, one, plan.task.q) for one in found]
+    batch = [TwoScalars.of(one, plan.task, plan.inertia, plan.rate) for one in found]
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *batch)
 
 
@@ -116,16 +113,6 @@ def _highest(plan: Plan) -> float:
     T, q, d = (float(x) for x in (plan.task.T, plan.task.q, plan.task.d))
     wanted = min(float(kappa(T, q, d, plan.epsilon)), 0.5)
     return max(20.0, 2.5 * math.log((T - q) / (q * wanted)) + 10)
-
-
-def _problem(plan: Plan, attention: AbstractAttention, q: int) -> TwoScalars:
-    return TwoScalars(
-        attention,
-        d=jnp.asarray(1.0 * plan.task.d),
-        q=jnp.asarray(1.0 * q),
-        inertia=jnp.asarray(1.0 * plan.inertia),
-        rate=jnp.asarray(plan.rate),
-    )
 
 
 @dataclass(frozen=True)
@@ -194,14 +181,10 @@ def loss_elsewhere(
     q: int,
 ) -> Float[np.ndarray, "records"] | None:
     """The population loss at another T or q, at these weights; None without encodings for T."""
+    task, states = Task(T, q, plan.task.d), Scalars(jnp.asarray(alpha), jnp.asarray(C))
     try:
-        found = attentions(plan, T, q)
+        found = attentions(plan, task)
     except InputError:
         return None
-    states = Scalars(jnp.asarray(alpha), jnp.asarray(C))
-    return np.mean([_losses(_problem(plan, one, q), states) for one in found], axis=0)
-
-
-@eqx.filter_jit
-def _losses(problem: TwoScalars, states: Scalars) -> Float[jax.Array, "records"]:
-    return lax.map(problem.loss, states)
+    problems = [TwoScalars.of(one, task, plan.inertia, plan.rate) for one in found]
+    return np.mean([problem.losses(states) for problem in problems], axis=0)

@@ -8,12 +8,10 @@ predict the loss at other lengths and subset sizes.
 
 from dataclasses import dataclass
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from lemmata._errors import InputError
 from lemmata.training import record_steps, run
@@ -23,7 +21,6 @@ from ._population import Average
 from ._task import Task
 from ._training import Training
 from ._two_scalars import (
-    AbstractAttention,
     FamilyAttention,
     Scalars,
     TabulatedAttention,
@@ -82,7 +79,8 @@ def mean_field(
     losses = {}
     for T, q in ((how.task.T, how.task.q), *how.tests):
         ensemble = sample_attention(E[:, :, :T], q, subsets, average, seed)
-        losses[T, q] = loss_along(ensemble, how.task.d, q, alpha, C)
+        problem = TwoScalars.of(ensemble, Task(T, q, how.task.d), how.d_e, how.rate)
+        losses[T, q] = np.asarray(problem.losses(Scalars(jnp.asarray(alpha), jnp.asarray(C))))
     return MeanField(steps, alpha, C, losses)
 
 
@@ -97,23 +95,6 @@ def sample_attention(
     return FamilyAttention.from_inner(np.concatenate(g), np.concatenate(y), average)
 
 
-def loss_along(
-    attention: AbstractAttention,
-    d: int,
-    q: int,
-    alpha: Float[np.ndarray, "records"],
-    C: Float[np.ndarray, "records"],
-) -> Float[np.ndarray, "records"]:
-    """The loss at every alpha and C."""
-    problem = _problem(attention, d, q, 1, 1.0)
-    return np.asarray(_losses(problem, Scalars(jnp.asarray(alpha), jnp.asarray(C))))
-
-
-@eqx.filter_jit
-def _losses(problem: TwoScalars, path: Scalars) -> Float[Array, "records"]:
-    return lax.map(problem.loss, path)
-
-
 def _descend(
     how: Training, attention: TabulatedAttention, steps: Int[np.ndarray, "records"]
 ) -> tuple[Float[np.ndarray, "records"], Float[np.ndarray, "records"]]:
@@ -123,8 +104,7 @@ def _descend(
     state = Scalars(jnp.zeros(()), jnp.zeros(()))
     pieces = []
     for first, last, rate in ((0, change, how.rate), (change, how.steps, later)):
-        problem = _problem(attention, how.task.d, how.task.q, how.d_e, rate, state)
-        batch = jax.tree.map(lambda leaf: leaf[None], problem)
+        batch = TwoScalars.of(attention, how.task, how.d_e, rate, state).alone
         own = steps[(steps > first) & (steps <= last) | (steps == 0) & (first == 0)] - first
         wanted = record_steps([*own.tolist(), last - first], last - first)
         found = run(batch, wanted)
@@ -134,15 +114,3 @@ def _descend(
     if C.max() >= HIGHEST:
         raise InputError(f"C grows beyond {HIGHEST:g}, where the mean field is not tabulated")
     return alpha, C
-
-
-def _problem(
-    attention: AbstractAttention,
-    d: int,
-    q: int,
-    inertia: int,
-    rate: float,
-    start: Scalars | None = None,
-) -> TwoScalars:
-    tokens, size, mass, step = (jnp.asarray(float(value)) for value in (d, q, inertia, rate))
-    return TwoScalars(attention, tokens, size, mass, step, start)

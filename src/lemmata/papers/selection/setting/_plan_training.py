@@ -126,18 +126,15 @@ class PlanTraining:
         longest = max([task.T, *(T for T, _ in how.tests)])
         d_e = longest if plan.d_e is None else plan.d_e
         _check_online(plan, longest, d_e)
-        shared = ("samples", "later_rate", "change", "initial", "x_query", "tests", "seed")
         try:
-            return Training(
-                task=task,
+            return Training.of(
+                plan,
                 d_e=d_e,
                 encodings=how.encodings or ("stochastic" if plan.kind == "random" else "fixed"),
-                threshold=plan.threshold,
-                algorithm="adam" if self.algorithm == "adam" else "sgd",
+                algorithm=self.algorithm,
                 rate=self.step_size(plan),
                 steps=self.total,
                 record=tuple(int(t) for t in self.recorded),
-                **{name: getattr(how, name) for name in shared},
             )
         except InputError as error:
             raise InputError(f"{plan.name}: {error}") from error

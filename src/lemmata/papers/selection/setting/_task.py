@@ -56,6 +56,11 @@ class Task:
         keys = draw.random((count, self.T))
         return np.sort(np.argpartition(keys, self.q - 1, axis=1)[:, : self.q], axis=1)
 
+    def some_subsets(self, most: int, draw: np.random.Generator) -> Int[np.ndarray, "subsets q"]:
+        """Every subset, or so many random ones if there are more."""
+        few = self.subset_count <= most
+        return self.all_subsets() if few else self.draw_subsets(most, draw)
+
     def draw_tokens(self, count: int, draw: np.random.Generator) -> Float[np.ndarray, "count d T"]:
         """Independent Gaussian token matrices X."""
         return draw.standard_normal((count, self.d, self.T))

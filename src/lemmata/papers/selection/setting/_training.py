@@ -3,8 +3,8 @@
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ from lemmata.training import Recording, Store, fold, normals, record_steps, run,
 from ._encodings import check_threshold, near_orthogonal
 from ._model import Weights
 from ._online import QUERY, START, OnlineState, OnlineTraining
-from ._plan import Positions, Query, check_word
+from ._plan import OnlineChoices, Plan, Positions, Query, check_word
 from ._task import Task
 
 Algorithm = Literal["sgd", "adam"]
@@ -82,6 +82,16 @@ class Training:
                 f"{self.d_e}"
             )
 
+    @classmethod
+    def of(cls, plan: Plan, **how: Any) -> "Training":
+        """What a plan says about training on samples, and how it is trained otherwise."""
+        said = {
+            choice.name: getattr(plan.training, choice.name) for choice in fields(OnlineChoices)
+        }
+        del said["encodings"], said["rate"]
+        usual = {"task": plan.task, "d_e": plan.d_e, "threshold": plan.threshold}
+        return cls(**usual | said | how)
+
     @property
     def fresh(self) -> bool:
         """Whether encodings are drawn for every step."""
@@ -104,12 +114,9 @@ class Training:
                 for i, size in enumerate(shape)
             )
         )
-        if self.fresh:
-            near_orthogonal(self.d_e, self.longest, self.threshold, self.seed)
-            E = jnp.zeros((self.d_e, self.longest), dtype=jnp.float32)
-        else:
-            found = near_orthogonal(self.d_e, self.longest, self.threshold, self.seed)
-            E = jnp.asarray(found, dtype=jnp.float32)
+        # Fresh encodings are drawn as well, though not used: this refuses what cannot be found.
+        found = near_orthogonal(self.d_e, self.longest, self.threshold, self.seed)
+        E = jnp.asarray(np.zeros_like(found) if self.fresh else found, dtype=jnp.float32)
         later = self.rate if self.later_rate is None else self.later_rate
         return jax.tree.map(
             lambda leaf: leaf[None],

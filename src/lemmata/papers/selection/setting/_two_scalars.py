@@ -21,6 +21,7 @@ from lemmata.training import AbstractGuardable
 
 from ._encodings import inner_products
 from ._population import Average
+from ._task import Task
 
 Scalar = Float[Array, "*batch"]
 
@@ -185,6 +186,24 @@ class TwoScalars(AbstractGuardable[Scalars]):
     rate: Scalar
     start: Scalars | None = None
 
+    @classmethod
+    def of(
+        cls,
+        attention: AbstractAttention,
+        task: Task,
+        inertia: int | float,
+        rate: int | float,
+        start: Scalars | None = None,
+    ) -> "TwoScalars":
+        """One problem, from plain numbers."""
+        d, q, mass, step = (jnp.asarray(float(x)) for x in (task.d, task.q, inertia, rate))
+        return cls(attention, d, q, mass, step, start)
+
+    @property
+    def alone(self) -> "TwoScalars":
+        """One problem as a batch of one."""
+        return jax.tree.map(lambda leaf: leaf[None], self)
+
     def init(self) -> Scalars:
         if self.start is not None:
             return self.start
@@ -208,6 +227,11 @@ class TwoScalars(AbstractGuardable[Scalars]):
         short = 1 - alpha + alpha * at.missed
         inside = (short**2 + alpha**2 * at.variance) / self.q
         return 0.5 * self.d * (inside + alpha**2 * at.squares)
+
+    @eqx.filter_jit
+    def losses(self, path: Scalars) -> Float[Array, "records"]:
+        """The loss at every alpha and C."""
+        return lax.map(self.loss, path)
 
     def size(self, state: Scalars) -> Scalar:
         return jnp.where(jnp.isfinite(state.C), jnp.abs(state.alpha), jnp.inf)

@@ -9,6 +9,8 @@ Theorem 3.5 has them.
 import math
 from fractions import Fraction
 
+from ._recursion import Real
+
 
 def zero_sum_eigenvalue(T: int, q: int) -> Fraction:
     """(T-q) / (qT(T-1)): M on tokens that add up to zero; multiplicity (T-1) d.
@@ -80,7 +82,7 @@ def least_scale(T: int, q: int, epsilon: float, closest: float) -> float:
     return max(math.log(odds), 0.0) / (1 - closest)
 
 
-def weight_bounds(T: int, q: int, epsilon: float) -> tuple[float, float]:
+def weight_bounds(T: Real, q: Real, epsilon: Real) -> tuple[Real, Real]:
     """(1 - epsilon/2) / q and epsilon/(2T): what the proof of Theorem C.3 needs of the weights.
 
     The first from below on the subset, the second from above off it.
