@@ -25,10 +25,11 @@ def judge_share(comparison: Share, evidence: Evidence[Any]) -> Judgement:
     low, high = _interval(hits, trials)
     sign = 1.0 if comparison.sense == ">=" else -1.0
     certain, possible = (low, high) if sign > 0 else (high, low)
-    sure, open_ = sign * (certain - bound), sign * (possible - bound)
-    row, column = lowest(
-        np.where(trials > 0, sign * (hits / np.maximum(trials, 1) - bound), np.inf)
+    sure, open_, seen = (
+        np.where(trials > 0, sign * (share - bound), np.inf)
+        for share in (certain, possible, hits / np.maximum(trials, 1))
     )
+    row, column = lowest(seen)
     if (open_ < 0).any():
         status = Status.FAILS
         row, column = lowest(open_)
@@ -46,7 +47,7 @@ def judge_share(comparison: Share, evidence: Evidence[Any]) -> Judgement:
     )
     width = float((high - low).max() / 2)
     margin = float(sign * (share - bound[row, column]))
-    scores = np.where(trials > 0, open_, np.inf).min(axis=1)
+    scores = open_.min(axis=1)
     return Judgement(
         comparison.part,
         status,
