@@ -47,17 +47,20 @@ class Inputs(eqx.Module):
         return matrix
 
 
+SMALL = 16
+
+
 def pack(datasets: Sequence[TokenData]) -> Inputs:
     """Pad a batch of datasets to common shapes."""
     slots = [[sorted(set(s.tokens)) for s in data.samples] for data in datasets]
     cells = [number_cells(data) for data in datasets]
     uses = [_uses(data, index) for data, index in zip(datasets, cells, strict=True)]
     B = len(datasets)
-    N = max(len(data.samples) for data in datasets)
-    D = max(len(distinct) for rows in slots for distinct in rows)
-    K = max(data.size for data in datasets)
-    C = max(len(index) for index in cells)
-    P = max(max(map(len, lists)) for lists in uses)
+    N = rounded_up(max(len(data.samples) for data in datasets))
+    D = rounded_up(max(len(distinct) for rows in slots for distinct in rows))
+    K = rounded_up(max(data.size for data in datasets))
+    C = rounded_up(max(len(index) for index in cells))
+    P = rounded_up(max(max(map(len, lists)) for lists in uses))
     table = C * P <= MOST_PADDING * N * D
     packed = Inputs(
         tokens=np.zeros((B, N, D), dtype=np.int64),
@@ -93,6 +96,11 @@ def pack(datasets: Sequence[TokenData]) -> Inputs:
             for c, positions in enumerate(uses[b]):
                 packed.contributions[b, c, : len(positions)] = [n * D + s for n, s in positions]
     return packed
+
+
+def rounded_up(size: int) -> int:
+    """A small size becomes a power of two, so that small data shares compiled programs."""
+    return size if size > SMALL else 1 << (size - 1).bit_length()
 
 
 def number_cells(data: TokenData) -> dict[tuple[int, int], int]:

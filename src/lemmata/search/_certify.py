@@ -17,8 +17,11 @@ from lemmata.settings import AbstractSpace, Balls
 
 from ._score import Attempt, try_all
 
-PRECISION = 320
-"""Bits of the balls."""
+PRECISIONS = (320, 1_280, 5_120, 20_480)
+"""Bits of the balls: more as long as they end up too coarse, since every step widens them."""
+
+COARSE = 1e-15
+"""Balls wider than this, relative to what they hold, decide nothing."""
 
 CLEAR = 1e-9
 """A violation by this much, relative to the sides, is none of rounding."""
@@ -78,12 +81,16 @@ def certify(
     if not hasattr(training, "options") or attempt.place is None:
         return Certificate(False, "floating point alone: this experiment has no second evaluation")
     options = {**training.options, **attempt.options}
-    old, ctx.prec = ctx.prec, PRECISION
+    steps, old = _records(claim, instance, attempt), ctx.prec
+    certificate = None
     try:
-        steps = _records(claim, instance, attempt)
-        return _by_balls(claim, space, instance, options, steps)
+        for ctx.prec in PRECISIONS:
+            certificate = _by_balls(claim, space, instance, options, steps)
+            if certificate is not None:
+                break
     finally:
         ctx.prec = old
+    return certificate or Certificate(False, f"balls with {PRECISIONS[-1]} bits are too coarse")
 
 
 def _records(claim: Claim, instance: Any, attempt: Attempt) -> np.ndarray:
@@ -100,11 +107,13 @@ def _by_balls(
     instance: Any,
     options: Mapping[str, Any],
     steps: np.ndarray,
-) -> Certificate:
-    """Along the trajectory."""
+) -> Certificate | None:
+    """Along the trajectory; None if the balls have become too wide to tell."""
     columns = space.replay(instance, options, steps)
     if columns is None:
         return Certificate(False, "floating point alone: no second evaluation of this training")
+    if any(_coarse(column) for column in columns.values()):
+        return None
     run = BallRun(instance, steps, columns)
     try:
         asserted = claim.check(run, **claim.parameters)
@@ -118,7 +127,15 @@ def _by_balls(
         return Certificate(False, "a limit: that it settles elsewhere is extrapolated")
     if not proved:
         return Certificate(False, "in ball arithmetic the violation is not certain")
-    return Certificate(True, f"ball arithmetic with {PRECISION} bits up to step {steps[-1]}")
+    return Certificate(True, f"ball arithmetic with {ctx.prec} bits up to step {steps[-1]}")
+
+
+def _coarse(column: np.ndarray) -> bool:
+    """Whether balls have become wide; what was never a number is none at any precision."""
+    last: arb = column[-1]
+    if not last.is_finite():
+        return any(ball.is_finite() for ball in column)
+    return float(last.rad()) > COARSE * abs(float(last.mid()))
 
 
 def _violated(comparison: Comparison) -> bool:

@@ -21,6 +21,9 @@ MOST_STEPS = 200
 LARGEST_DENSE = 300
 """Variables of a component up to which Newton steps are solved densely."""
 
+FEW_ENTRIES, MOST_REMEMBERED = 16, 4096
+"""Components with no more entries are remembered, and so many of them."""
+
 LONGEST_STEP = 3.0
 """A step may change no difference of logits by more: beyond, curvature is no guide."""
 
@@ -101,9 +104,11 @@ def minimise_logits(risk: Risk) -> Minimum:
     determined up to a constant; their mean is 0, and so is every cell's that no sample uses.
     """
     point = np.zeros(risk.cells)
+    if not len(risk.weight):
+        return Minimum(point, 0.0)
     square = 0.0
     for cells, part, share in _components(risk):
-        found = _minimise_component(part)
+        found = _minimise_few(part) if len(part.cell) <= FEW_ENTRIES else _minimise_component(part)
         point[cells] = found.point - found.point.mean()
         square += (share * found.gradient_norm) ** 2
     return Minimum(point, float(np.sqrt(square)))
@@ -133,6 +138,22 @@ def _components(risk: Risk) -> Iterator[tuple[Int[np.ndarray, "own"], Risk, floa
             len(cells),
         )
         yield cells, part, share
+
+
+def _minimise_few(risk: Risk) -> Minimum:
+    """A search over small data meets the same small components again and again."""
+    key = b"|".join(
+        array.tobytes()
+        for array in (risk.sample, risk.cell, risk.log_multiplicity, risk.label, risk.weight)
+    )
+    if key not in _REMEMBERED:
+        if len(_REMEMBERED) >= MOST_REMEMBERED:
+            _REMEMBERED.clear()
+        _REMEMBERED[key] = _minimise_component(risk)
+    return _REMEMBERED[key]
+
+
+_REMEMBERED: dict[bytes, Minimum] = {}
 
 
 def _minimise_component(risk: Risk) -> Minimum:

@@ -1,0 +1,91 @@
+"""The space of datasets, and descent again in ball arithmetic."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+
+import lemmata as lm
+from lemmata.papers.mechanics.setting import SETTING, Dataset
+from lemmata.search._attack import read_back
+
+SPACE = SETTING.space
+SENTENCES = {"a b c a": 3, "b a b": 1, "c b c": 2, "a b c b": 1}
+
+
+def dataset(kind: str) -> Dataset:
+    plain = Dataset.from_sentences("d", SENTENCES)
+    draw = np.random.default_rng(1)
+    if kind == "orthonormal":
+        return plain
+    E = draw.standard_normal((plain.K, 4))
+    W = draw.standard_normal((4, 4)) if kind == "start" else None
+    return replace(plain, embeddings=E, initial_weights=W)
+
+
+@pytest.fixture(autouse=True)
+def _precision():
+    old, ctx.prec = ctx.prec, 2_000
+    yield
+    ctx.prec = old
+
+
+@pytest.mark.parametrize("kind", ["orthonormal", "general", "start"])
+@pytest.mark.parametrize("options", [{}, {"algorithm": "gd"}, {"algorithm": "gd", "rate": 3.0}])
+def test_training_agrees_with_balls(kind: str, options: dict) -> None:
+    instance, steps = dataset(kind), np.array([0, 1, 7, 150])
+    run = lm.train([instance], record=tuple(steps.tolist()), steps=150, **options)
+    columns = SPACE.replay(instance, options, steps)
+    assert columns is not None
+    for name, balls in columns.items():
+        middle = np.array([float(ball.mid()) for ball in balls])
+        values = np.asarray(getattr(run, name))[0]
+        # at W = 0 there is no direction, and 1 - cos is written without cancellation
+        known = np.isfinite(middle) & np.isfinite(values)
+        assert known[1:].all() or name == "rate"
+        np.testing.assert_allclose(values[known], middle[known], rtol=1e-9, atol=1e-12)
+        assert all(float(ball.rad()) < 1e-60 for ball, ok in zip(balls, known, strict=True) if ok)
+
+
+def test_balls_know_what_they_do_not_cover() -> None:
+    steps = np.array([0, 3])
+    for options in ({"loss": "squared"}, {"algorithm": "flow"}, {"epsilon": 0.1}):
+        assert SPACE.replay(dataset("orthonormal"), options, steps) is None
+
+
+def test_a_zero_gradient_moves_nothing() -> None:
+    tie = Dataset.from_sentences("tie", ["a b a", "a b b"])
+    columns = SPACE.replay(tie, {}, np.array([0, 5]))
+    assert columns is not None
+    assert columns["norm"][1] == arb(0)
+
+
+def test_extremes_are_data_that_can_be_read_back() -> None:
+    extremes = list(SPACE.extremes())
+    assert len(extremes) > 500
+    for instance in extremes[::37]:
+        again = read_back(SETTING, instance)
+        for name in ("tokens", "label", "count"):
+            rows = ([getattr(s, name) for s in d.data.samples] for d in (again, instance))
+            assert next(rows) == next(rows)
+        if not instance.orthonormal:
+            np.testing.assert_array_equal(again.E, instance.E)
+
+
+def test_simpler_is_smaller_or_as_small() -> None:
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        instance = SPACE.draw(generator)
+        sizes = [SPACE.size(simpler) for simpler in SPACE.simpler(instance)]
+        assert all(size <= SPACE.size(instance) for size in sizes)
+        SPACE.vary(instance, generator).document()
+
+
+def test_what_does_not_matter_keeps_the_samples() -> None:
+    tie = Dataset.from_sentences("tie", ["a b a", "a b b"])
+    names = [name for name, _ in SPACE.changes(tie)]
+    assert names[0] == "how often each sample occurs"
+    assert len(names) == 3
+    assert SPACE.degenerate(tie) is None
+    assert SPACE.degenerate(Dataset.from_sentences("idle", ["a a a"])) is not None

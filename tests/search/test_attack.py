@@ -1,0 +1,152 @@
+"""The adversary on lemmas whose truth is known."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lemmata as lm
+from lemmata._errors import InputError
+from lemmata._verbs import find_claims, setting_of
+from lemmata.search import Finding, Outcome, attack
+from lemmata.search._hunt import batches
+from lemmata.search._score import try_all
+
+FILE = Path(__file__).parent / "conjectures.py"
+
+
+def claim(name: str) -> Any:
+    (found,) = find_claims(f"{FILE}::{name}")
+    return found
+
+
+def attacked(name: str, **options: Any) -> Finding:
+    options = {"budget": 60.0} | options
+    return attack(claim(name), setting_of(claim(name)), **options)
+
+
+def test_a_false_statement_about_training_is_broken_by_two_samples_and_proved() -> None:
+    finding = attacked("false_descent")
+    assert finding.status is Outcome.FAILS
+    assert finding.certified
+    witness = finding.witness
+    assert witness is not None
+    assert witness.size[:2] == (2, 2)
+    assert witness.place["left"] > witness.place["right"]
+    assert "ball arithmetic" in witness.certificate.says
+    assert finding.scopes == ("K <= 3, T <= 3, n = 1", "K <= 3, T <= 3, n = 2")
+
+
+def test_the_same_seed_finds_the_same_witness() -> None:
+    first, second = (attacked("false_speed", seed=3) for _ in range(2))
+    assert first.witness is not None
+    assert second.witness is not None
+    assert first.witness.instance.document() == second.witness.instance.document()
+    assert first.tried == second.tried
+
+
+def test_a_false_statement_about_limits_needs_other_embeddings() -> None:
+    finding = attacked("false_pairs")
+    assert finding.status is Outcome.FAILS
+    assert finding.witness is not None
+    assert finding.witness.instance.embeddings is not None
+    assert finding.witness.size[0] == 1
+
+
+def test_nothing_can_be_left_out_of_a_witness() -> None:
+    finding = attacked("false_speed")
+    assert finding.witness is not None
+    space = setting_of(claim("false_speed")).space
+    assert space is not None
+    enough = -min(1e-6, -finding.witness.score / 2)
+    smaller = [
+        instance
+        for instance in space.simpler(finding.witness.instance)
+        if space.size(instance) < finding.witness.size and space.degenerate(instance) is None
+    ]
+    tried = try_all(claim("false_speed"), smaller, finding.witness.options, 0)
+    assert not [attempt for attempt in tried if attempt.score <= enough]
+
+
+@pytest.mark.parametrize("name", ["true_path", "true_ties"])
+def test_a_true_statement_survives(name: str) -> None:
+    finding = attacked(name, budget=6.0)
+    assert finding.status is Outcome.SURVIVED
+    assert finding.tried > 200
+    assert finding.closest is not None
+    assert finding.closest >= 0
+    assert finding.witness is None
+
+
+def test_a_limit_is_never_proved_by_a_finite_run() -> None:
+    finding = attacked("false_limit", budget=20.0)
+    assert finding.status in (Outcome.UNDECIDED, Outcome.SURVIVED)
+    assert not finding.certified
+
+
+def test_a_scope_is_gone_through_whole_without_any_time() -> None:
+    finding = attacked("true_ties", budget=0.0, scope={"K": 3, "T": 3, "n": 2})
+    assert finding.scopes == ("K <= 3, T <= 3, n = 1", "K <= 3, T <= 3, n = 2")
+    assert finding.tried == 236
+    with pytest.raises(InputError, match=r"unknown size in a scope of this setting 'd'.*K, T, n"):
+        attacked("true_ties", scope={"d": 2})
+
+
+def test_a_figure_cannot_be_attacked() -> None:
+    (figure,) = find_claims("mechanics/figure-3")
+    finding = attack(figure, setting_of(figure))
+    assert finding.status is Outcome.NOT_SEARCHABLE
+    assert "figure" in finding.reason
+
+
+def test_an_interruption_gives_what_was_found() -> None:
+    def stop(line: str) -> None:
+        raise KeyboardInterrupt
+
+    finding = attacked("true_ties", watch=stop)
+    assert finding.interrupted
+    assert finding.tried > 0
+    assert finding.reason.endswith("interrupted")
+
+
+def test_witness_files_show_the_violation_again(tmp_path: Path) -> None:
+    finding = lm.falsify(f"{FILE}::false_descent")[0]
+    file = finding.save(tmp_path / "w.json")
+    (verdict,) = lm.check(f"{FILE}::false_descent", data=file, **finding.witness.options)
+    assert verdict.status is lm.Status.FAILS
+    assert lm.train(file, steps=60).log_loss.shape[0] == 1
+    with pytest.raises(InputError, match="has no witness"):
+        lm.falsify(f"{FILE}::true_ties", budget=0.5)[0].save(tmp_path / "none.json")
+
+
+def test_findings_are_values() -> None:
+    found = lm.falsify([f"{FILE}::false_pairs", f"{FILE}::true_ties"], budget=4.0)
+    assert [finding.claim for finding in found] == [
+        "conjectures/false_pairs",
+        "conjectures/true_ties",
+    ]
+    assert found["conjectures/false_pairs"].status is Outcome.FAILS
+    with pytest.raises(InputError, match="unknown finding"):
+        found["nothing"]
+    document = found[0].document()
+    assert {"claim", "status", "certified", "witness", "size", "tried", "scopes", "closest"} <= set(
+        document
+    )
+    assert document["witness"]["left"] > document["witness"]["right"]
+    json.dumps(document["size"])
+    assert "survived" in found._repr_html_()
+
+
+def test_instances_that_cannot_be_evaluated_are_set_aside() -> None:
+    """A batch is halved until only they are left out."""
+    good = lm.mechanics.draw(3)
+    bad = lm.mechanics.Dataset.from_samples("nothing", [["a", "b"]], ["c"])
+    tried = try_all(claim("true_path"), [*good, bad], {}, 0)
+    assert len(tried) == 3
+
+
+def test_batches_start_small() -> None:
+    assert [len(batch) for batch in batches(range(5_000))] == [256, 2_048, 2_048, 648]
+    assert list(np.concatenate(list(batches(range(300))))) == list(range(300))
