@@ -22,6 +22,7 @@ from lemmata.papers import (
     papers,
     settings,
     theorems_about,
+    with_ledger,
 )
 from lemmata.search import Finding, Findings, Watch, attack
 from lemmata.settings import AbstractAnalysis, AbstractSetting, OrdersView, Run, Track, silent
@@ -216,7 +217,7 @@ def checker(
             if data is not None:
                 instances, _, _ = _instances(data, setting_of(claim), embeddings)
             benches[key] = Bench(seed, scale, store, track, instances, dict(options or {}))
-        return check_claim(claim, benches[key])
+        return with_ledger(check_claim(claim, benches[key]))
 
     return judged
 

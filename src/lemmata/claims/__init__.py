@@ -36,6 +36,7 @@ from ._experiment import describe_training as describe_training
 from ._judge import judge as judge
 from ._verdict import KIND_MEANING as KIND_MEANING
 from ._verdict import MEANING as MEANING
+from ._verdict import Adversary as Adversary
 from ._verdict import Judgement as Judgement
 from ._verdict import Kind as Kind
 from ._verdict import Status as Status

@@ -42,8 +42,8 @@ def lowest(values: Float[np.ndarray, "..."]) -> tuple[int, int]:
 def scores_of(
     reach: Grid, sides: dict[str, Grid], broken: Bool[np.ndarray, "cases places"]
 ) -> Float[np.ndarray, "cases"]:
-    """The least reach of each case relative to the sides; NaN where nothing is said (infinite)."""
-    size = np.maximum(np.abs(sides["left"]), np.abs(sides["right"]))
+    """The least reach of each case, relative to what rounding is; NaN where nothing is said."""
+    size = sides.get("size", np.maximum(np.abs(sides["left"]), np.abs(sides["right"])))
     size = np.where(np.isfinite(size) & (size > 0), size, 1.0)
     relative = np.clip(reach / size, -1e300, 1e300)
     relative = np.where(broken, np.minimum(relative, -TINY), np.maximum(relative, 0.0))

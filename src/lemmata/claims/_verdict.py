@@ -107,6 +107,30 @@ class Judgement:
 
 
 @dataclass(frozen=True)
+class Adversary:
+    """What became of an attack on the statement.
+
+    Attributes:
+        outcome, reason: ``survived``, ``fails``, ``undecided`` or ``not searchable``, and why.
+        tried, set_aside: instances within and outside its hypotheses.
+        scopes: what was gone through whole.
+        closest: the least distance from breaking it, relative to the sides.
+        size: of the smallest instance that breaks it, and whether that is ``certified``.
+        seconds: how long it took.
+    """
+
+    outcome: str
+    reason: str
+    tried: int
+    set_aside: int
+    scopes: tuple[str, ...]
+    closest: float | None
+    size: list[float] | None
+    certified: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Support:
     """How much was looked at.
 
@@ -115,12 +139,14 @@ class Support:
         set_aside: how many break one of its hypotheses.
         steps: the last step or place that was recorded, if any.
         seed: what everything random depended on.
+        adversary: what the last attack on it came to, if there was one.
     """
 
     instances: int
     set_aside: int
     steps: float | None
     seed: int
+    adversary: Adversary | None = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from lemmata._files import make_folder
 from lemmata._plain import plain
 from lemmata.claims import Bench, Claim, Scale, Verdicts
 from lemmata.claims import check as check_claim
-from lemmata.papers import Figure, papers
+from lemmata.papers import Figure, papers, with_ledger
 from lemmata.report import FigureEntry, save_drawing, terminal_table, write_report
 from lemmata.training import Store
 
@@ -35,7 +35,7 @@ def reproduce(
         checking_done = track("claims", len(claims))
         verdicts = []
         for claim in claims:
-            verdicts.append(check_claim(claim, bench))
+            verdicts.append(with_ledger(check_claim(claim, bench)))
             checking_done(1)
     verdicts = Verdicts(verdicts)
     settings = {"targets": targets or ["everything"], "scale": scale, "seed": seed}

@@ -9,6 +9,9 @@ from types import ModuleType as _ModuleType
 from ._applies import Theorem as Theorem
 from ._applies import theorems_about as theorems_about
 from ._catalogue import catalogue_of as catalogue_of
+from ._ledger import ledger_of as ledger_of
+from ._ledger import with_ledger as with_ledger
+from ._ledger import write_ledger as write_ledger
 from ._lemma import claim as claim
 from ._lemma import evidence_of as evidence_of
 from ._lemma import experiment as experiment

@@ -42,7 +42,7 @@ def findings_text(finding: Finding) -> str:
     lines.append(f"  {finding.reason}")
     if finding.tried:
         aside = f", {finding.set_aside:,} outside its hypotheses" if finding.set_aside else ""
-        lines.append(f"  tried: {finding.tried:,} instances{aside} in {finding.seconds:.1f} s")
+        lines.append(f"  tried: {finding.tried:,} instances{aside}")
     for scope in finding.scopes:
         lines.append(f"  gone through whole: {scope}")
     if finding.witness is not None:

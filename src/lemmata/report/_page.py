@@ -133,7 +133,7 @@ def _claim(verdict: Verdict) -> Markup:
         facts.append(_informative(verdict))
     if verdict.witness:
         facts.append(("Witness", line(verdict.witness)))
-    facts += [("Experiment", verdict.experiment), *_worth(verdict)]
+    facts += [("Experiment", verdict.experiment), *_worth(verdict), *_attacked(verdict)]
     rows = [join(element("dt", name), element("dd", value)) for name, value in facts]
     return element(
         "article",
@@ -167,6 +167,16 @@ def _worth(verdict: Verdict) -> list[tuple[str, Markup | str]]:
     if verdict.resolution is not None:
         facts.append(("Resolution", number(verdict.resolution)))
     return facts
+
+
+def _attacked(verdict: Verdict) -> list[tuple[str, Markup | str]]:
+    """What the adversary did, if it was let loose on the claim."""
+    adversary = None if verdict.support is None else verdict.support.adversary
+    if adversary is None:
+        return []
+    scopes = f"; whole: {'; '.join(adversary.scopes)}" if adversary.scopes else ""
+    tried = f" ({adversary.tried:,} instances{scopes})" if adversary.tried else ""
+    return [("Adversary", f"{adversary.outcome}: {adversary.reason}{tried}")]
 
 
 def _parts(verdict: Verdict) -> Markup | None:

@@ -55,13 +55,16 @@ def try_all(
     for comparison, judgement in judged:
         cases = applicable.cases if comparison.cases is None else comparison.cases
         for row, score in enumerate(_scores(judgement, len(cases))):
-            case = instance_of(cases[row])
-            known = worst.get(id(case))
-            if not np.isnan(score) and (known is None or score < known.score):
-                place = judgement.witness if row == judgement.case else None
-                if place is not None:
-                    place = {"part": judgement.part, **place}
-                worst[id(case)] = Attempt(case, options, float(score), place)
+            known = worst.get(id(cases[row]))
+            if np.isnan(score) or (known is not None and known.score <= score):
+                continue
+            instance = instance_of(cases[row])
+            if not hasattr(instance, "document"):
+                continue
+            place = None
+            if row == judgement.case and judgement.witness is not None:
+                place = {"part": judgement.part, **judgement.witness}
+            worst[id(cases[row])] = Attempt(instance, options, float(score), place)
     return list(worst.values())
 
 

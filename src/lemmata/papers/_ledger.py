@@ -1,0 +1,83 @@
+"""The ledger: what the adversary did to every claim of a paper, as data that verdicts show.
+
+``python -m lemmata.papers ledger [PAPER...]`` attacks all claims and writes it anew.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from lemmata._files import write_json
+from lemmata.claims import Adversary, Verdict
+from lemmata.search import Finding, attack
+
+from ._paper import papers
+
+PLACE = Path(__file__).parent / "ledgers"
+
+SECONDS = 4.0
+"""Time for each claim."""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What the adversary did to each claim of a paper, by name."""
+
+    entries: Mapping[str, Adversary]
+
+
+@cache
+def ledger_of(paper: str) -> Ledger:
+    """The ledger that ships with a paper; empty if it has none."""
+    file = files("lemmata.papers") / "ledgers" / f"{paper}.json"
+    if not file.is_file():
+        return Ledger({})
+    rows = json.loads(file.read_text())["claims"]
+    return Ledger({row.pop("claim"): _entry(row) for row in rows})
+
+
+def _entry(row: dict) -> Adversary:
+    return Adversary(**{**row, "scopes": tuple(row["scopes"])})
+
+
+def with_ledger(verdict: Verdict) -> Verdict:
+    """The verdict with what the adversary did to the claim, as far as that is known."""
+    known = ledger_of(verdict.claim.split("/")[0]).entries.get(verdict.claim)
+    if known is None or verdict.support is None:
+        return verdict
+    return replace(verdict, support=replace(verdict.support, adversary=known))
+
+
+def summary(finding: Finding) -> Adversary:
+    """What a verdict says about an attack."""
+    return Adversary(
+        outcome=finding.status.value,
+        reason=finding.reason,
+        tried=finding.tried,
+        set_aside=finding.set_aside,
+        scopes=finding.scopes,
+        closest=finding.closest,
+        size=None if finding.witness is None else list(finding.witness.size),
+        certified=finding.certified,
+        seconds=round(finding.seconds, 1),
+    )
+
+
+def write_ledger(
+    names: Sequence[str],
+    *,
+    seconds: float = SECONDS,
+    tell: Callable[[str], None] = lambda line: None,
+) -> None:
+    """Attack every claim of these papers, and keep what came out."""
+    for name in names:
+        paper = papers()[name]
+        rows = []
+        for claim in paper.claims:
+            found = summary(attack(claim, paper.setting, budget=seconds))
+            rows.append({"claim": claim.name, **asdict(found)})
+            tell(f"{claim.name}: {found.outcome}, {found.tried:,} tried in {found.seconds} s")
+        write_json(PLACE / f"{name}.json", {"seconds": seconds, "claims": rows})
