@@ -26,6 +26,8 @@ FALSE = {
     "theorem-2": Kind.HYPOTHESIS,
     "theorem-3": Kind.HYPOTHESIS,
     "equation-3": Kind.HYPOTHESIS,
+    "lemma-4": Kind.HYPOTHESIS,
+    "equation-13": Kind.CONSTANT,
     "equation-19": Kind.MISPRINT,
     "equation-21": Kind.CONSTANT,
     "equation-29": Kind.CONSTANT,

@@ -93,24 +93,40 @@ def two_decay_rates_excess(w: Direction) -> float:
     return float(np.logaddexp.reduce(terms) - np.log(3))
 
 
+def frozen_below() -> tuple[Dataset, Float[np.ndarray, "dimension dimension"]]:
+    """Eq. (13): a part in S_cyc that lifts token 3, which is tied with nothing.
+
+    0 and 1 are tied after 4, and the embedding of 3 leans on their difference.
+    """
+    embeddings = np.eye(7)
+    embeddings[3] += 3 * (embeddings[0] - embeddings[1])
+    inside = np.outer(np.eye(7)[0] - np.eye(7)[1], np.eye(7)[4])
+    sequences = [[0, 1, 4], [0, 1, 4], [2, 3, 4], [5, 6]]
+    dataset = Dataset.from_samples("frozen-below", sequences, [0, 1, 2, 5], embeddings)
+    return dataset, inside
+
+
 def sphere_cosines(
     dataset: Dataset,
     log_excess: Callable[[Direction], float],
     radii: Sequence[float] | Float[np.ndarray, "radii"],
+    basis: Float[np.ndarray, "rank tokens"] | None = None,
 ) -> Float[np.ndarray, "radii"]:
     """The cosine with W^mm of the minimiser of the risk on each sphere.
 
-    All samples share their last token, so that W is one column. The first sphere is searched from
-    several starts around W^mm, each later one from where the one before ended.
+    All samples share their last token, so that W is one column, in the span of the basis if one is
+    given. The first sphere is searched from several starts around W^mm, each later one from where
+    the one before ended.
     """
-    goal = dataset.target[:, dataset.data.samples[0].query]
-    goal = goal / np.linalg.norm(goal)
+    whole = dataset.target[:, dataset.data.samples[0].query]
+    basis = np.eye(len(whole)) if basis is None else basis
+    goal = basis @ whole / np.linalg.norm(whole)
     starts = goal + np.random.default_rng(0).standard_normal((4, len(goal))) / 2
     cosines = []
     for radius in radii:
 
         def objective(z: np.ndarray, radius: float = float(radius)) -> float:
-            return log_excess(radius * z / np.linalg.norm(z))
+            return log_excess(radius * (z / np.linalg.norm(z)) @ basis)
 
         limits = {"xatol": 1e-10, "fatol": 1e-10, "maxiter": 20_000, "maxfev": 20_000}
         tries = [minimize(objective, z, method="Nelder-Mead", options=limits) for z in starts]

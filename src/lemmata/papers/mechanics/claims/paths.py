@@ -37,8 +37,8 @@ def _attained(bench: Bench) -> Comparisons:
         Version(
             "repaired",
             where="ours: Lemma 1 for data in which some label beats a token",
-            statement="If W^mm ≠ 0 as well, every finite W has risk > L*, and risk(R W^mm) ≤ L* + "
-            "T e^-R.",
+            statement="For the log loss, if W^mm ≠ 0 as well, every finite W has risk > L*, and "
+            "risk(R W^mm) ≤ L* + T e^-R.",
             hypotheses=SEPARABLE,
             parameters={"rate": True},
         )

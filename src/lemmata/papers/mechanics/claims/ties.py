@@ -1,5 +1,7 @@
 """Section 4.2 and Appendices B.3 and B.4: ties, and the regularization path with them."""
 
+from typing import Literal
+
 import numpy as np
 
 from lemmata.claims import (
@@ -9,6 +11,7 @@ from lemmata.claims import (
     at_least,
     at_most,
     equal,
+    repaired,
     statements,
     tends_to,
 )
@@ -16,6 +19,7 @@ from lemmata.margin import pair_rows, span_basis
 from lemmata.settings import Evidence
 
 from ..counterexamples import (
+    frozen_below,
     several_minimisers,
     several_minimisers_excess,
     sphere_cosines,
@@ -50,6 +54,9 @@ from ._shared import (
 )
 
 claim = statements("mechanics", on=SAMPLE, hypotheses=GLOBAL)
+
+Over = Literal["ties", "all"]
+"""Positions over which the largest logit of W^∥ is taken."""
 
 LATE = 80.0
 """A radius at which the sample that decays last is known."""
@@ -142,10 +149,30 @@ def _frozen(dataset: Dataset, size: float) -> np.ndarray:
     return inside.reshape(dataset.target.shape)
 
 
+def _frozen_at_zero(bench: Bench) -> Comparisons:
+    """(1 − u)² with W^∥ = 0: a sample without ties decays twice as fast as one with."""
+    radii, dataset = np.array([50.0, 100.0, 200.0, 400.0, 700.0, 1_000.0]), two_decay_rates()
+    apart = np.array([[1.0, 1.0, 0.0, 0.0, 0.0]]) / np.sqrt(2)
+    basis = np.vstack([apart, np.eye(5)[2:]])
+    gaps = 1 - sphere_cosines(dataset, two_decay_rates_excess, radii, basis)
+    part = "1 − corr, l(u) = (1 − u)²"
+    return tends_to(gaps[None], 0.0, places=radii, part=part, cases=[dataset])
+
+
 @claim(
     "lemma-4",
     "Appendix B.4, Lemma 4",
-    "With the part in S_cyc frozen at any W^∥, the path outside tends to W^mm in direction.",
+    "For any loss of Assumption 1, with the part in S_cyc frozen at any W^∥, the path outside "
+    "tends to W^mm in direction.",
+    kind="hypothesis",
+    counterexample=_frozen_at_zero,
+    versions=[
+        repaired(
+            "For the log loss, with the part in S_cyc frozen at any W^∥, the path outside tends to "
+            "W^mm in direction; 1 − corr falls like 1/R².",
+            where="ours: Lemma 4 for a loss with l' < 0",
+        )
+    ],
 )
 def lemma_4(evidence: Evidence[Dataset]) -> Comparisons:
     """The log loss, with W^∥ = 0 and with one of norm 3; 1 − corr falls like 1/R²."""
@@ -212,44 +239,74 @@ def _shares(at: At) -> np.ndarray:
     return np.exp(kept - total[risk.sample])[risk.tied]
 
 
+def _frozen_below(bench: Bench) -> Comparisons:
+    """The part in S_cyc raises a token that is tied with nothing; W' favours its last token."""
+    dataset, inside = frozen_below()
+    other = dataset.target.copy()
+    other[:, 6] *= 0.98
+    spare = dataset.norm**2 - np.sum(other**2)
+    other[:, 4] *= np.sqrt(1 + spare / np.sum(other[:, 4] ** 2))
+    there, here, size = _beyond(dataset, inside, other, "ties")
+    return at_least(there, here, strict=True, size=size, part="log excess", cases=[dataset])
+
+
 @claim(
     "equation-13",
     "Appendix B.4, Eq. (13)",
-    "With W^∥ frozen, L(R W' + W^∥) > L(R W^mm + W^∥) once R > R_ε.",
+    "With W^∥ frozen, L(R W' + W^∥) > L(R W^mm + W^∥) once R > R_ε, where b̄ in R_ε is the largest "
+    "logit of W^∥ in some R_i.",
+    kind="constant",
+    counterexample=_frozen_below,
+    over="ties",
+    versions=[
+        repaired(
+            "The same with the largest logit of W^∥ at any position.",
+            where="ours: Eq. (13) with b̄ over all positions",
+            over="all",
+        )
+    ],
 )
 @at_points(at_least, "size", strict=True, part="log excess")
-def equation_13(dataset: Dataset) -> Numbers:
-    """l(u) = −u under the identity head; the gap of sample i is c_i/d_i times the mass off R_i."""
-    risk = dataset.risk
-    n, T = dataset.data.total, dataset.data.longest_input
+def equation_13(dataset: Dataset, over: Over = "all") -> Numbers:
+    """Several W^∥ and W'."""
     draw = generator_for(dataset, "frozen")
     for number in range(4):
         inside = draw.standard_normal(len(dataset.bound_basis)) @ dataset.bound_basis
-        inside = inside.reshape(dataset.target.shape)
-        frozen = risk.log_multiplicity + At(dataset, inside).logits[risk.cell]
-        log_c = np.logaddexp.reduceat(np.where(risk.label, frozen, -np.inf), risk.start)
-        log_d = np.logaddexp.reduceat(np.where(risk.tied, frozen, -np.inf), risk.start)
-
-        def excess(W: np.ndarray, share: np.ndarray = log_c - log_d) -> np.ndarray:
-            masses = risk.log_masses(At(dataset, W).logits)
-            off = np.where(risk.tied, -np.inf, masses)
-            return share + np.logaddexp.reduceat(off, risk.start) + np.log(risk.weight)
-
         other = other_direction(dataset, number, dataset.free_basis)
-        margin, i = worst_margin(dataset, other)
-        j = int(np.argmax(excess(LATE * dataset.target + inside)))
-        start = lemma_4_radius(
-            1 - margin,
-            n,
-            T,
-            (1.0, 1.0),
-            (float(np.exp(log_c[i])), float(np.exp(log_d[i]))),
-            (float(np.exp(log_c[j])), float(np.exp(log_d[j]))),
-            float(np.abs(frozen[risk.tied]).max()),
-        )
-        R = 1.01 * max(start, 1.0)
-        there, here = excess(R * other + inside), excess(R * dataset.target + inside)
-        yield np.logaddexp.reduce(there), np.logaddexp.reduce(here), 1 + R
+        yield _beyond(dataset, inside.reshape(dataset.target.shape), other, over)
+
+
+def _beyond(
+    dataset: Dataset, inside: np.ndarray, other: np.ndarray, over: Over
+) -> tuple[float, float, float]:
+    """log(L - L*) at R W' and at R W^mm for R just above R_ε, and the size of the logits.
+
+    l(u) = −u under the identity head; the gap of sample i is c_i/d_i times the mass off R_i.
+    """
+    risk = dataset.risk
+    frozen = risk.log_multiplicity + At(dataset, inside).logits[risk.cell]
+    log_c = np.logaddexp.reduceat(np.where(risk.label, frozen, -np.inf), risk.start)
+    log_d = np.logaddexp.reduceat(np.where(risk.tied, frozen, -np.inf), risk.start)
+
+    def excess(W: np.ndarray) -> np.ndarray:
+        masses = risk.log_masses(At(dataset, W).logits)
+        off = np.where(risk.tied, -np.inf, masses)
+        return log_c - log_d + np.logaddexp.reduceat(off, risk.start) + np.log(risk.weight)
+
+    margin, i = worst_margin(dataset, other)
+    j = int(np.argmax(excess(LATE * dataset.target + inside)))
+    start = lemma_4_radius(
+        1 - margin,
+        dataset.data.total,
+        dataset.data.longest_input,
+        (1.0, 1.0),
+        (float(np.exp(log_c[i])), float(np.exp(log_d[i]))),
+        (float(np.exp(log_c[j])), float(np.exp(log_d[j]))),
+        float(np.abs(frozen[risk.tied] if over == "ties" else frozen).max()),
+    )
+    R = 1.01 * max(start, 1.0)
+    there, here = excess(R * other + inside), excess(R * dataset.target + inside)
+    return float(np.logaddexp.reduce(there)), float(np.logaddexp.reduce(here)), 1 + R
 
 
 @claim(
