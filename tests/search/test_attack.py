@@ -72,16 +72,16 @@ def test_nothing_can_be_left_out_of_a_witness() -> None:
 
 @pytest.mark.parametrize("name", ["true_path", "true_ties"])
 def test_a_true_statement_survives(name: str) -> None:
-    finding = attacked(name, budget=6.0)
+    finding = attacked(name, budget=3.0)
     assert finding.status is Outcome.SURVIVED
-    assert finding.tried > 200
+    assert finding.tried > 5
     assert finding.closest is not None
     assert finding.closest >= 0
     assert finding.witness is None
 
 
 def test_a_limit_is_never_proved_by_a_finite_run() -> None:
-    finding = attacked("false_limit", budget=20.0)
+    finding = attacked("false_limit", budget=3.0)
     assert finding.status in (Outcome.UNDECIDED, Outcome.SURVIVED)
     assert not finding.certified
 

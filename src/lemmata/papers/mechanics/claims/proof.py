@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from lemmata.claims import Comparisons, Version, at_least, at_most, equal, statements
+from lemmata.claims import Comparisons, at_least, at_most, equal, statements
 from lemmata.settings import Evidence
 
-from ..experiments import PATHS, SAMPLE, STEPS, At, Followed, project, random_weights
+from ..experiments import LATE_STEPS, PATHS, SAMPLE, STEPS, At, Followed, project, random_weights
 from ..setting import Dataset
 from ._shared import GLOBAL, Numbers, at_points
 
@@ -53,18 +53,36 @@ def _tangent(dataset: Dataset, W: np.ndarray, other: np.ndarray) -> tuple[float,
 @claim(
     "equation-29",
     "Appendix C.4, Eq. (29)",
-    "Once ‖W^⊥‖ is large, −⟨Π_⊥ ∇L(W), W^mm⟩/‖W^mm‖ ≥ −⟨Π_⊥ ∇L(W), W^⊥⟩/‖W^⊥‖.",
+    "Late in descent ⟨ΔW^⊥, W^mm⟩/‖W^mm‖ ≥ ⟨ΔW^⊥, W^⊥⟩/‖W^⊥‖ at every step.",
+    on=LATE_STEPS,
+)
+def equation_29_along_descent(evidence: Evidence[Dataset]) -> Comparisons:
+    """The last three quarters of the run; both sides relative to the length of the step."""
+    length = np.sqrt(-evidence.minus_apart)
+    size = evidence.each(lambda d: 1 + np.linalg.norm(d.E) ** 2) * length
+    return at_least(
+        evidence.towards,
+        evidence.along,
+        size=size,
+        from_step=evidence.records[-1] // 4,
+        part="(29)",
+    )
+
+
+@claim(
+    "equation-29/everywhere",
+    "Appendix C.4, Eq. (29), as it follows from (28)",
+    "Once ‖W^⊥‖ is large, −⟨Π_⊥ ∇L(W), W^mm⟩/‖W^mm‖ ≥ −⟨Π_⊥ ∇L(W), W^⊥⟩/‖W^⊥‖, whatever W is.",
     on=PATHS,
     kind="constant",
-    versions=[
-        Version(
-            "repaired",
-            where="ours: with the factor 1 + ε that the standard proof has",
-            statement="For every ε > 0, once ‖W^⊥‖ is large, −(1 + ε)⟨Π_⊥ ∇L, W^mm⟩/‖W^mm‖ ≥ "
-            "−⟨Π_⊥ ∇L, W^⊥⟩/‖W^⊥‖.",
-            parameters={"epsilon": 0.01, "large": 60.0},
-        )
-    ],
+)
+@claim(
+    "equation-29/repaired",
+    "ours: with the factor 1 + ε that the standard proof has",
+    "For every ε > 0, once ‖W^⊥‖ is large, −(1 + ε)⟨Π_⊥ ∇L, W^mm⟩/‖W^mm‖ ≥ −⟨Π_⊥ ∇L, W^⊥⟩/‖W^⊥‖.",
+    on=PATHS,
+    epsilon=0.01,
+    large=60.0,
 )
 @at_points(at_least, part="(29), relative to ‖Π_⊥ ∇L‖")
 def equation_29(case: Followed, epsilon: float = 0.0, large: float = 20.0) -> Numbers:

@@ -104,6 +104,11 @@ DESCENT: Looked = Experiment(
 STEPS: Looked = Experiment(
     mixture(4, 2), iterate, Training(algorithm="gd", rate="paper", steps=200)
 )
+LATE_STEPS: Looked = Experiment(
+    mixture(4, 2), iterate, Training(algorithm="gd", rate="tight", steps=4_000)
+)
+"""Long enough for W to be large outside S_cyc."""
+
 LONG_DESCENT: Looked = Experiment(
     mixture(6, 4),
     train,

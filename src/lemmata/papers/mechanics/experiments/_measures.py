@@ -297,11 +297,13 @@ def _iterate(dataset: Dataset, training: Training) -> dict[str, np.ndarray]:
     size, moved = np.linalg.norm(free, axis=1), np.diff(free, axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         along = np.sum(moved * free[:-1], axis=1) / size[:-1]
+        towards = moved @ dataset.target.ravel() / dataset.norm
         squares = np.diff(size**2) / (2 * size[:-1])
     apart = np.sum(moved**2, axis=1)
     return {
         "size": size[:-1],
         "along": np.where(size[:-1] > 0.5, along, np.nan),
+        "towards": towards,
         "squares": squares,
         "squares_less_apart": squares - apart,
         "growth": np.diff(size),
