@@ -48,7 +48,7 @@ def test_the_error_covers_the_residual_and_laws_that_fit_as_well() -> None:
 
 
 def test_a_size_of_its_own_says_what_the_whole_way_is() -> None:
-    assert fit(KNOWN["t^-1"], size=np.array([8.0])).size == 8.0
+    assert fit(KNOWN["t^-1"], size=np.full(len(T), 8.0)).size == 8.0
 
 
 def test_a_curve_below_rounding_has_arrived() -> None:

@@ -7,7 +7,9 @@ from ._check import evidence_for as evidence_for
 from ._check import instance_of as instance_of
 from ._claim import Claim as Claim
 from ._claim import Comparisons as Comparisons
+from ._claim import Exact as Exact
 from ._claim import Version as Version
+from ._claim import as_list as as_list
 from ._claim import claims_of as claims_of
 from ._claim import declared_by as declared_by
 from ._claim import repaired as repaired

@@ -16,6 +16,9 @@ Comparisons = Comparison | Sequence[Comparison]
 Check = Callable[..., Comparisons]
 """From evidence to what the statement asserts about it."""
 
+Exact = Callable[[Any, Mapping[str, Any]], Comparisons]
+"""From an instance and options of training to the same, in fractions or balls."""
+
 CheckT = TypeVar("CheckT", bound=Check)
 
 
@@ -27,7 +30,7 @@ class Version:
 
     Attributes:
         suffix: ``appendix``, ``repaired`` or another word, added to the name.
-        where, statement, hypotheses, on, kind, counterexample: see ``Claim``.
+        where, statement, hypotheses, on, kind, counterexample, exact: see ``Claim``.
         parameters: what the check gets besides the evidence.
     """
 
@@ -38,6 +41,7 @@ class Version:
     on: Experiment[Any] | None = None
     kind: Kind | str | None = None
     counterexample: "Callable[..., Comparisons] | None" = None
+    exact: "Exact | None" = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -69,6 +73,10 @@ class Claim:
             only: one within the literal hypotheses that breaks the statement, or attains it.
         parameters: what the check gets besides the evidence.
         setting: what its instances are; None for the setting of the paper it is named after.
+        exact: what the statement asserts about one instance, evaluated by other code in
+            fractions or balls; what an adversary finds is proved by it.
+        unbreakable: why no single instance can break it (it says that something exists, or
+            speaks of an average over tasks); None if one can.
     """
 
     name: str
@@ -81,6 +89,8 @@ class Claim:
     counterexample: Callable[..., Comparisons] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     setting: AbstractSetting[Any] | None = None
+    exact: Exact | None = None
+    unbreakable: str | None = None
 
     @property
     def paper(self) -> str:
@@ -124,6 +134,8 @@ def statements(
         hypotheses: tuple[Hypothesis, ...] = hypotheses,
         kind: Kind | str | None = None,
         counterexample: Callable[..., Comparisons] | None = None,
+        exact: Exact | None = None,
+        unbreakable: str | None = None,
         versions: Sequence[Version] = (),
         **parameters: Any,
     ) -> Callable[[CheckT], CheckT]:
@@ -141,6 +153,8 @@ def statements(
                 counterexample,
                 parameters,
                 setting,
+                exact,
+                unbreakable,
             )
             others = [_other(printed, version) for version in versions]
             known = getattr(check, "claims", ())
@@ -167,6 +181,8 @@ def _other(printed: Claim, version: Version) -> Claim:
         version.counterexample,
         {**printed.parameters, **version.parameters},
         printed.setting,
+        version.exact,
+        printed.unbreakable,
     )
 
 

@@ -69,6 +69,8 @@ class Experiment(Generic[EvidenceT]):
         paper_training: how they are at the paper's scale, if differently.
         own: the statement is about these very instances, as one about a figure is; then the
             user's data cannot take their place.
+        free: options of training that the statement leaves open, so that an adversary may
+            choose them.
         seed, scale: set by the bench.
     """
 
@@ -77,6 +79,7 @@ class Experiment(Generic[EvidenceT]):
     training: Any = None
     paper_training: Any = None
     own: bool = False
+    free: tuple[str, ...] = ()
     seed: int = 0
     scale: Scale = "quick"
 

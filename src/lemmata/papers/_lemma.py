@@ -20,7 +20,7 @@ from lemmata.claims import (
     Own,
     Scale,
 )
-from lemmata.settings import AbstractSetting, Case, Evidence, Run
+from lemmata.settings import AbstractSetting, Evidence, Run
 from lemmata.training import AbstractDynamics, log_spaced, run
 
 from ._source import find_setting
@@ -116,7 +116,8 @@ def experiment(
     elif instances is not None:
         source = Own(tuple(instances))
     if dynamics is None:
-        return Experiment(source, _train, Asked(home, options))
+        free = tuple(option.name for option in home.options if option.name not in options)
+        return Experiment(source, _train, Asked(home, options), free=free)
     steps = options.pop("steps", 1_000)
     if options:
         raise InputError(f"own dynamics take instances and steps; {', '.join(options)} has no use")
@@ -218,7 +219,7 @@ def _guarded(check: Callable[..., Comparisons], name: str) -> Callable[..., Comp
     """Say which lemma is at fault if it raises, or gives something that is no comparison."""
 
     @functools.wraps(check)
-    def guarded(evidence: Evidence[Case]) -> Comparisons:
+    def guarded(evidence: Any) -> Comparisons:
         try:
             answer = check(evidence)
         except InputError:

@@ -34,6 +34,8 @@ PROOFS = 4
 
 def unsearchable(claim: Claim, setting: AbstractSetting[Any]) -> str | None:
     """Why no instance can break a claim; None if one can."""
+    if claim.unbreakable is not None:
+        return claim.unbreakable
     if claim.experiment.own:
         return "it speaks of its own instances, such as those of a figure"
     if setting.space is None:
@@ -104,13 +106,10 @@ def _search(
 
 def _free_trainings(claim: Claim, space: AbstractSpace[Any]) -> list[Mapping[str, Any]]:
     """Options that the claim leaves open, the usual ones first."""
-    training = claim.experiment.training
-    if training is None:
+    if claim.experiment.training is None:
         return [{}]
-    pinned = set(getattr(training, "options", {}))
-    if not hasattr(training, "options"):
-        return [{}]
-    return [options for options in space.trainings() if not pinned & set(options)]
+    free = set(claim.experiment.free)
+    return [options for options in space.trainings() if set(options) <= free]
 
 
 def _scopes(hunt: Hunt, scopes: Sequence[Scope[Any]], *, whole: bool) -> None:

@@ -7,12 +7,23 @@ is evaluated on the instance as its file holds it, whose structure and limits ar
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from flint import arb, ctx
 
-from lemmata.claims import Bench, Claim, Comparison, Identity, Inequality, Limit, evidence_for
+from lemmata.claims import (
+    Bench,
+    Claim,
+    Comparison,
+    Exact,
+    Identity,
+    Inequality,
+    Limit,
+    as_list,
+    evidence_for,
+)
 from lemmata.settings import AbstractSpace, Balls
 
 from ._score import Attempt, try_all
@@ -74,6 +85,8 @@ def certify(
     if not again or not again[0].broken:
         return Certificate(False, "read back from its file, the instance does not break it")
     training = claim.experiment.training
+    if claim.exact is not None:
+        return _exactly(claim.exact, instance, attempt)
     if training is None:
         if again[0].score > -CLEAR:
             return Certificate(False, f"the sides differ by {-again[0].score:.2g} only")
@@ -91,6 +104,20 @@ def certify(
     finally:
         ctx.prec = old
     return certificate or Certificate(False, f"balls with {PRECISIONS[-1]} bits are too coarse")
+
+
+def _exactly(exact: Exact, instance: Any, attempt: Attempt) -> Certificate:
+    """By the claim's own second evaluation."""
+    old = ctx.prec
+    try:
+        for ctx.prec in PRECISIONS[:2]:
+            if any(
+                _violated(comparison) for comparison in as_list(exact(instance, attempt.options))
+            ):
+                return Certificate(True, "the statement was evaluated in fractions and balls")
+    finally:
+        ctx.prec = old
+    return Certificate(False, "evaluated in fractions and balls, the violation is not certain")
 
 
 def _records(claim: Claim, instance: Any, attempt: Attempt) -> np.ndarray:
@@ -116,10 +143,7 @@ def _by_balls(
         return None
     run = BallRun(instance, steps, columns)
     try:
-        asserted = claim.check(run, **claim.parameters)
-        comparisons: Sequence[Comparison] = (
-            [asserted] if isinstance(asserted, Comparison) else list(asserted)
-        )
+        comparisons: Sequence[Comparison] = claim.compare(run)
         proved = any(_violated(comparison) for comparison in comparisons)
     except Exception as error:  # a statement may use functions that balls do not have
         return Certificate(False, f"the statement cannot be evaluated on balls: {error}")
@@ -158,4 +182,6 @@ def _pairs(left: Any, right: Any) -> list[tuple[arb, arb]]:
 
 def _ball(value: Any) -> arb:
     """A number as a ball: exactly what it is."""
+    if isinstance(value, Fraction):
+        return arb(value.numerator) / value.denominator
     return value if isinstance(value, arb) else arb(float(value))

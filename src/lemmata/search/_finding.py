@@ -48,7 +48,7 @@ class Witness:
     options: Mapping[str, Any]
     score: float
     place: Mapping[str, Any]
-    size: tuple[float, ...]
+    size: tuple[float | int, ...]
     certificate: Certificate
     degenerate: str | None = None
     idle: tuple[str, ...] = ()

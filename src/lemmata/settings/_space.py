@@ -61,7 +61,7 @@ class AbstractSpace(abc.ABC, Generic[InstanceT]):
         """What is left if something is left out or made plainer, the boldest first."""
 
     @abc.abstractmethod
-    def size(self, instance: InstanceT) -> tuple[float, ...]:
+    def size(self, instance: InstanceT) -> tuple[float | int, ...]:
         """How large an instance is; smaller ones are better witnesses."""
 
     def degenerate(self, instance: InstanceT) -> str | None:
@@ -81,6 +81,7 @@ class AbstractSpace(abc.ABC, Generic[InstanceT]):
     ) -> Balls | None:
         """The columns of a run again, in ball arithmetic, by code that training does not share.
 
-        None where that has not been written: then nothing is proved.
+        ``options`` are those of the training (its ``options``, in the words of the setting) with
+        what the adversary changed. None where that has not been written: then nothing is proved.
         """
         return None

@@ -107,7 +107,7 @@ class TokenSpace(AbstractSpace[Dataset]):
             elif data.size == instance.data.size:
                 yield replace(instance, data=data)
 
-    def size(self, instance: Dataset) -> tuple[float, ...]:
+    def size(self, instance: Dataset) -> tuple[float | int, ...]:
         """Samples, tokens, lengths, repetitions, and numbers in embeddings and W(0)."""
         arrays = (instance.embeddings, instance.initial_weights)
         digits = sum(_digits(array) for array in arrays if array is not None)
@@ -133,9 +133,8 @@ class TokenSpace(AbstractSpace[Dataset]):
         return replace(instance, data=TokenData(instance.data.vocabulary, samples))
 
     def trainings(self) -> Sequence[Mapping[str, Any]]:
-        normalized = [{"rate": rate} for rate in RATES]
-        plain = [{"algorithm": "gd", "rate": rate} for rate in (*RATES, 1e4)]
-        return ({}, {"algorithm": "gd"}, *normalized, *plain, {"steps": 10})
+        """Step sizes and numbers of steps; the algorithm and the loss are part of a statement."""
+        return ({}, *({"rate": rate} for rate in RATES), {"steps": 10}, {"steps": 20_000})
 
     def replay(
         self, instance: Dataset, options: Mapping[str, Any], steps: Int[np.ndarray, "records"]
