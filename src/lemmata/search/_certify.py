@@ -5,14 +5,14 @@ balls: if even the far ends of both balls violate it, that is a proof. A stateme
 is evaluated on the instance as its file holds it, whose structure and limits are exact.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from flint import arb, ctx
 
+from lemmata._errors import InputError
 from lemmata.claims import (
     Bench,
     Claim,
@@ -21,11 +21,14 @@ from lemmata.claims import (
     Identity,
     Inequality,
     Limit,
+    Status,
     as_list,
     evidence_for,
+    judge,
 )
-from lemmata.settings import AbstractSpace, Balls
+from lemmata.settings import AbstractSpace
 
+from ._balls import BallRun, CannotTellError, ball
 from ._score import Attempt, try_all
 
 PRECISIONS = (320, 1_280, 5_120, 20_480)
@@ -38,42 +41,16 @@ CLEAR = 1e-9
 """A violation by this much, relative to the sides, is none of rounding."""
 
 
+PLAINLY = 1e-6
+"""And by this much, none of any well-behaved function of numbers that are right to rounding."""
+
+
 @dataclass(frozen=True)
 class Certificate:
     """Whether a violation is proved, and what the proof rests on."""
 
     proved: bool
     says: str
-
-
-class BallRun:
-    """A run of one instance whose columns are balls, with the interface of evidence."""
-
-    def __init__(self, instance: Any, steps: np.ndarray, columns: Balls) -> None:
-        self.cases = (instance,)
-        self.steps = np.array([arb(int(step)) for step in steps], dtype=object)
-        self.columns = {name: np.atleast_2d(column) for name, column in columns.items()}
-
-    def __getattr__(self, name: str) -> Any:
-        columns = self.__dict__.get("columns", {})
-        if name not in columns:
-            raise AttributeError(name)
-        return columns[name]
-
-    def __iter__(self) -> Any:
-        return iter(self.cases)
-
-    def __len__(self) -> int:
-        return 1
-
-    @property
-    def records(self) -> np.ndarray:
-        """The recorded steps."""
-        return self.steps
-
-    def each(self, value: Callable[[Any], Any]) -> np.ndarray:
-        """A number, or a row of numbers, of the instance."""
-        return np.atleast_2d([value(case) for case in self.cases])
 
 
 def certify(
@@ -94,38 +71,47 @@ def certify(
     if not hasattr(training, "options") or attempt.place is None:
         return Certificate(False, "floating point alone: this experiment has no second evaluation")
     options = {**training.options, **attempt.options}
-    steps, old = _records(claim, instance, attempt), ctx.prec
-    certificate = None
-    try:
-        for ctx.prec in PRECISIONS:
-            certificate = _by_balls(claim, space, instance, options, steps)
-            if certificate is not None:
-                break
-    finally:
-        ctx.prec = old
-    return certificate or Certificate(False, f"balls with {PRECISIONS[-1]} bits are too coarse")
+    bench = Bench(instances=[instance], options=dict(attempt.options))
+    steps = evidence_for(claim, bench)[1].records
+    early = int(np.searchsorted(steps, float(attempt.place["t"]), side="right")) + 1
+    certificate = _along(claim, space, instance, options, steps[:early])
+    if certificate.proved or early >= len(steps):
+        return certificate
+    return _along(claim, space, instance, options, steps)
 
 
 def _exactly(exact: Exact, instance: Any, attempt: Attempt) -> Certificate:
     """By the claim's own second evaluation."""
-    old = ctx.prec
-    try:
-        for ctx.prec in PRECISIONS[:2]:
-            if any(
-                _violated(comparison) for comparison in as_list(exact(instance, attempt.options))
-            ):
-                return Certificate(True, "the statement was evaluated in fractions and balls")
-    finally:
-        ctx.prec = old
+    for _ in _precisions(PRECISIONS[:2]):
+        comparisons = as_list(exact(instance, attempt.options))
+        if any(_violated(comparison) for comparison in comparisons):
+            return Certificate(True, "the statement was evaluated in fractions and balls")
     return Certificate(False, "evaluated in fractions and balls, the violation is not certain")
 
 
-def _records(claim: Claim, instance: Any, attempt: Attempt) -> np.ndarray:
-    """The recorded steps up to the first one after the violation."""
-    assert attempt.place is not None
-    bench = Bench(instances=[instance], options=dict(attempt.options))
-    steps = evidence_for(claim, bench)[1].records
-    return steps[: int(np.searchsorted(steps, float(attempt.place["t"]), side="right")) + 1]
+def _along(
+    claim: Claim,
+    space: AbstractSpace[Any],
+    instance: Any,
+    options: Mapping[str, Any],
+    steps: np.ndarray,
+) -> Certificate:
+    """By balls along the trajectory, with as many bits as that takes."""
+    for _ in _precisions(PRECISIONS):
+        certificate = _by_balls(claim, space, instance, options, steps)
+        if certificate is not None:
+            return certificate
+    return Certificate(False, f"balls with {PRECISIONS[-1]} bits are too coarse")
+
+
+def _precisions(bits: Sequence[int]) -> Iterator[int]:
+    """One precision after the other, as long as it is asked for; then what it was before."""
+    old = ctx.prec
+    try:
+        for ctx.prec in bits:
+            yield ctx.prec
+    finally:
+        ctx.prec = old
 
 
 def _by_balls(
@@ -142,16 +128,40 @@ def _by_balls(
     if any(_coarse(column) for column in columns.values()):
         return None
     run = BallRun(instance, steps, columns)
+    balls = f"ball arithmetic with {ctx.prec} bits up to step {steps[-1]}"
     try:
-        comparisons: Sequence[Comparison] = claim.compare(run)
-        proved = any(_violated(comparison) for comparison in comparisons)
-    except Exception as error:  # a statement may use functions that balls do not have
-        return Certificate(False, f"the statement cannot be evaluated on balls: {error}")
+        comparisons = claim.compare(run)
+    except CannotTellError:
+        return None
+    except (InputError, TypeError, AttributeError) as error:
+        return _in_floats(claim, run, f"{balls}; {error}")
     if any(isinstance(comparison, Limit) for comparison in comparisons):
         return Certificate(False, "a limit: that it settles elsewhere is extrapolated")
-    if not proved:
+    if not any(_violated(comparison, steps) for comparison in comparisons):
         return Certificate(False, "in ball arithmetic the violation is not certain")
-    return Certificate(True, f"ball arithmetic with {ctx.prec} bits up to step {steps[-1]}")
+    return Certificate(True, balls)
+
+
+def _in_floats(claim: Claim, run: BallRun, why: str) -> Certificate:
+    """The statement evaluated in floating point on columns that balls enclose.
+
+    It may use functions that balls do not have. Only a violation far beyond rounding counts.
+    """
+    evidence = run.rounded()
+    try:
+        judged = [judge(comparison, evidence) for comparison in claim.compare(evidence)]
+    except (InputError, AttributeError) as error:
+        return Certificate(False, f"the statement cannot be evaluated on balls: {error}")
+    broken = [
+        -float(np.nanmin(judgement.scores))
+        for judgement in judged
+        if judgement.status is Status.FAILS and judgement.scores is not None
+    ]
+    if not broken or max(broken) < PLAINLY:
+        return Certificate(False, f"not certain in floating point ({why})")
+    return Certificate(
+        True, f"columns enclosed by {why}; so the statement itself is evaluated in floating point"
+    )
 
 
 def _coarse(column: np.ndarray) -> bool:
@@ -162,26 +172,27 @@ def _coarse(column: np.ndarray) -> bool:
     return float(last.rad()) > COARSE * abs(float(last.mid()))
 
 
-def _violated(comparison: Comparison) -> bool:
-    """Whether the comparison is certainly broken somewhere."""
+def _violated(comparison: Comparison, steps: np.ndarray | None = None) -> bool:
+    """Whether the comparison is certainly broken somewhere that it speaks of."""
     if isinstance(comparison, Inequality):
         sign = 1 if comparison.sense in (">=", ">") else -1
-        return any(sign * (a - b) < 0 for a, b in _pairs(comparison.left, comparison.right))
+        places = steps if comparison.places is None else np.ravel(comparison.places)
+        start = None if comparison.from_step is None else float(np.max(comparison.from_step))
+        pairs = _pairs(comparison.left, comparison.right, places, start)
+        return any(sign * (a - b) < 0 for a, b in pairs)
     if isinstance(comparison, Identity):
         return any(not a.overlaps(b) for a, b in _pairs(comparison.left, comparison.right))
     return False
 
 
-def _pairs(left: Any, right: Any) -> list[tuple[arb, arb]]:
-    """Both sides as balls, place by place, where both are known."""
+def _pairs(
+    left: Any, right: Any, places: np.ndarray | None = None, start: float | None = None
+) -> list[tuple[arb, arb]]:
+    """Both sides as balls, place by place, where both are known, from ``start`` on."""
     grids = (np.atleast_2d(np.asarray(side, dtype=object)) for side in (left, right))
     sides = np.broadcast_arrays(*grids)
-    pairs = [(_ball(a), _ball(b)) for a, b in zip(*(side.ravel() for side in sides), strict=True)]
+    if start is not None:
+        assert places is not None, "a statement about later steps says which its places are"
+        sides = [side[:, places >= start] for side in sides]
+    pairs = [(ball(a), ball(b)) for a, b in zip(*(side.ravel() for side in sides), strict=True)]
     return [(a, b) for a, b in pairs if a.is_finite() and b.is_finite()]
-
-
-def _ball(value: Any) -> arb:
-    """A number as a ball: exactly what it is."""
-    if isinstance(value, Fraction):
-        return arb(value.numerator) / value.denominator
-    return value if isinstance(value, arb) else arb(float(value))
