@@ -6,7 +6,7 @@ is evaluated on the instance as its file holds it, whose structure and limits ar
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from lemmata.claims import (
     evidence_for,
     judge,
 )
-from lemmata.settings import AbstractSpace
+from lemmata.settings import AbstractSpace, Evidence
 
 from ._balls import BallRun, CannotTellError, ball
 from ._score import Attempt, try_all
@@ -72,12 +72,36 @@ def certify(
         return Certificate(False, "floating point alone: this experiment has no second evaluation")
     options = {**training.options, **attempt.options}
     bench = Bench(instances=[instance], options=dict(attempt.options))
-    steps = evidence_for(claim, bench)[1].records
+    evidence = evidence_for(claim, bench)[1]
+    steps = evidence.records
     early = int(np.searchsorted(steps, float(attempt.place["t"]), side="right")) + 1
-    certificate = _along(claim, space, instance, options, steps[:early])
-    if certificate.proved or early >= len(steps):
-        return certificate
-    return _along(claim, space, instance, options, steps)
+    enough = early if _looks_back_only(claim, evidence, early) else len(steps)
+    return _along(claim, space, instance, options, steps[:enough])
+
+
+def _looks_back_only(claim: Claim, evidence: Evidence[Any], early: int) -> bool:
+    """Whether it speaks of each record, and says the same of the first without the later ones."""
+    total = len(evidence.records)
+    cut = {
+        name: grid[:, :early] if grid.shape[1] == total else grid
+        for name, grid in evidence.columns.items()
+    }
+    short = replace(evidence, steps=evidence.records[:early], columns=cut)
+    both = zip(claim.compare(evidence), claim.compare(short), strict=True)
+    return all(_same_so_far(whole, part, total - early) for whole, part in both)
+
+
+def _same_so_far(whole: Comparison, part: Comparison, left_out: int) -> bool:
+    if not isinstance(whole, Inequality | Identity) or not isinstance(part, type(whole)):
+        return False
+    shorter = []
+    for name in ("left", "right"):
+        sides = (np.asarray(getattr(c, name), dtype=float) for c in (whole, part))
+        long, short = (np.atleast_2d(side) for side in sides)
+        if not np.array_equal(long[:, : short.shape[1]], short, equal_nan=True):
+            return False
+        shorter.append(long.shape[1] - short.shape[1])
+    return set(shorter) <= {0, left_out} and left_out in shorter
 
 
 def _exactly(exact: Exact, instance: Any, attempt: Attempt) -> Certificate:
