@@ -7,6 +7,7 @@ is evaluated on the instance as its file holds it, whose structure and limits ar
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,12 @@ from ._balls import BallRun, CannotTellError, ball
 from ._score import Attempt, try_all
 
 PRECISIONS = (320, 1_280, 5_120, 20_480)
-"""Bits of the balls: more as long as they end up too coarse, since every step widens them."""
+"""Bits of the balls: more as long as nothing is proved and they get narrower, since every step
+widens them.
+"""
 
 COARSE = 1e-15
-"""Balls wider than this, relative to what they hold, decide nothing."""
+"""Balls narrower than this, relative to what they hold, need no more bits."""
 
 CLEAR = 1e-9
 """A violation by this much, relative to the sides, is none of rounding."""
@@ -73,31 +76,49 @@ def certify(
     options = {**training.options, **attempt.options}
     bench = Bench(instances=[instance], options=dict(attempt.options))
     evidence = evidence_for(claim, bench)[1]
-    steps = evidence.records
-    early = int(np.searchsorted(steps, float(attempt.place["t"]), side="right")) + 1
-    enough = early if _looks_back_only(claim, evidence, early) else len(steps)
-    return _along(claim, space, instance, options, steps[:enough])
+    certificate = Certificate(False, "nothing is recorded")
+    for steps in _stretches(claim, evidence):
+        certificate = _along(claim, space, instance, options, steps)
+        if certificate.proved:
+            break
+    return certificate
 
 
-def _looks_back_only(claim: Claim, evidence: Evidence[Any], early: int) -> bool:
-    """Whether it speaks of each record, and says the same of the first without the later ones."""
-    total = len(evidence.records)
-    cut = {
-        name: grid[:, :early] if grid.shape[1] == total else grid
-        for name, grid in evidence.columns.items()
-    }
-    short = replace(evidence, steps=evidence.records[:early], columns=cut)
-    both = zip(claim.compare(evidence), claim.compare(short), strict=True)
-    return all(_same_so_far(whole, part, total - early) for whole, part in both)
+def _stretches(claim: Claim, evidence: Evidence[Any]) -> Iterator[np.ndarray]:
+    """Records from the start on, few at first, up to which the statement is broken already.
+
+    Fewer than all of them only if the statement says the same of them whatever comes later: one
+    about the last record does not.
+    """
+    steps, whole = evidence.records, claim.compare(evidence)
+    for length in (2**power for power in range(1, len(steps).bit_length())):
+        if length >= len(steps):
+            break
+        columns = {
+            name: grid[:, :length] if grid.shape[1] == len(steps) else grid
+            for name, grid in evidence.columns.items()
+        }
+        part = replace(evidence, steps=steps[:length], columns=columns)
+        try:
+            compared = claim.compare(part)
+        except InputError:  # the statement needs more records than these
+            continue
+        broken = any(judge(comparison, part).status is Status.FAILS for comparison in compared)
+        left_out = len(steps) - length
+        if broken and all(map(partial(_begins, left_out=left_out), compared, whole)):
+            yield steps[:length]
+            break
+    yield steps
 
 
-def _same_so_far(whole: Comparison, part: Comparison, left_out: int) -> bool:
+def _begins(part: Comparison, whole: Comparison, left_out: int) -> bool:
+    """Whether a comparison of each record is what a longer one is at its beginning."""
     if not isinstance(whole, Inequality | Identity) or not isinstance(part, type(whole)):
         return False
     shorter = []
     for name in ("left", "right"):
-        sides = (np.asarray(getattr(c, name), dtype=float) for c in (whole, part))
-        long, short = (np.atleast_2d(side) for side in sides)
+        sides = (np.asarray(getattr(c, name), dtype=float) for c in (part, whole))
+        short, long = (np.atleast_2d(side) for side in sides)
         if not np.array_equal(long[:, : short.shape[1]], short, equal_nan=True):
             return False
         shorter.append(long.shape[1] - short.shape[1])
@@ -121,11 +142,21 @@ def _along(
     steps: np.ndarray,
 ) -> Certificate:
     """By balls along the trajectory, with as many bits as that takes."""
+    certificate, widths = Certificate(False, "too coarse"), {}
     for _ in _precisions(PRECISIONS):
-        certificate = _by_balls(claim, space, instance, options, steps)
-        if certificate is not None:
-            return certificate
-    return Certificate(False, f"balls with {PRECISIONS[-1]} bits are too coarse")
+        columns = space.replay(instance, options, steps)
+        if columns is None:
+            says = "floating point alone: no second evaluation of this training"
+            return Certificate(False, says)
+        certificate = _by_balls(claim, BallRun(instance, steps, columns), steps)
+        before, widths = widths, {name: _width(column) for name, column in columns.items()}
+        narrowing = [
+            not width <= COARSE and not width >= before.get(name, np.inf)
+            for name, width in widths.items()
+        ]
+        if certificate.proved or not any(narrowing):
+            break
+    return certificate
 
 
 def _precisions(bits: Sequence[int]) -> Iterator[int]:
@@ -138,32 +169,21 @@ def _precisions(bits: Sequence[int]) -> Iterator[int]:
         ctx.prec = old
 
 
-def _by_balls(
-    claim: Claim,
-    space: AbstractSpace[Any],
-    instance: Any,
-    options: Mapping[str, Any],
-    steps: np.ndarray,
-) -> Certificate | None:
-    """Along the trajectory; None if the balls have become too wide to tell."""
-    columns = space.replay(instance, options, steps)
-    if columns is None:
-        return Certificate(False, "floating point alone: no second evaluation of this training")
-    if any(_coarse(column) for column in columns.values()):
-        return None
-    run = BallRun(instance, steps, columns)
+def _by_balls(claim: Claim, run: BallRun, steps: np.ndarray) -> Certificate:
+    """The statement evaluated on balls."""
     balls = f"ball arithmetic with {ctx.prec} bits up to step {steps[-1]}"
+    open_ = Certificate(False, f"in balls with {ctx.prec} bits the violation is not certain")
     try:
         comparisons = claim.compare(run)
-    except CannotTellError:
-        return None
-    except (InputError, TypeError, AttributeError) as error:
+    except (CannotTellError, InputError, TypeError, AttributeError) as error:
+        if isinstance(error, CannotTellError) or isinstance(error.__cause__, CannotTellError):
+            return open_
         return _in_floats(claim, run, f"{balls}; {error}")
+    if any(_violated(comparison, steps) for comparison in comparisons):
+        return Certificate(True, balls)
     if any(isinstance(comparison, Limit) for comparison in comparisons):
         return Certificate(False, "a limit: that it settles elsewhere is extrapolated")
-    if not any(_violated(comparison, steps) for comparison in comparisons):
-        return Certificate(False, "in ball arithmetic the violation is not certain")
-    return Certificate(True, balls)
+    return open_
 
 
 def _in_floats(claim: Claim, run: BallRun, why: str) -> Certificate:
@@ -188,12 +208,15 @@ def _in_floats(claim: Claim, run: BallRun, why: str) -> Certificate:
     )
 
 
-def _coarse(column: np.ndarray) -> bool:
-    """Whether balls have become wide; what was never a number is none at any precision."""
+def _width(column: np.ndarray) -> float:
+    """How wide a column of balls ends up, relative to what they hold.
+
+    It is 0 for what was never a number, which it is at no precision, and NaN for what was one.
+    """
     last: arb = column[-1]
     if not last.is_finite():
-        return any(ball.is_finite() for ball in column)
-    return float(last.rad()) > COARSE * abs(float(last.mid()))
+        return np.nan if any(value.is_finite() for value in column) else 0.0
+    return float(last.rad() / max(abs(last.mid()), arb(10) ** -300))
 
 
 def _violated(comparison: Comparison, steps: np.ndarray | None = None) -> bool:
