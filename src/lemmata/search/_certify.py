@@ -5,7 +5,7 @@ balls: if even the far ends of both balls violate it, that is a proof. A stateme
 is evaluated on the instance as its file holds it, whose structure and limits are exact.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -29,10 +29,12 @@ from lemmata.settings import AbstractSpace, Balls
 from ._score import Attempt, try_all
 
 PRECISIONS = (320, 1_280, 5_120, 20_480)
-"""Bits of the balls: more as long as they end up too coarse, since every step widens them."""
+"""Bits of the balls: more as long as nothing is proved and they get narrower, since every step
+widens them.
+"""
 
 COARSE = 1e-15
-"""Balls wider than this, relative to what they hold, decide nothing."""
+"""Balls narrower than this, relative to what they hold, need no more bits."""
 
 CLEAR = 1e-9
 """A violation by this much, relative to the sides, is none of rounding."""
@@ -95,15 +97,23 @@ def certify(
         return Certificate(False, "floating point alone: this experiment has no second evaluation")
     options = {**training.options, **attempt.options}
     steps, old = _records(claim, instance, attempt), ctx.prec
-    certificate = None
+    certificate, widths = Certificate(False, ""), {}
     try:
         for ctx.prec in PRECISIONS:
-            certificate = _by_balls(claim, space, instance, options, steps)
-            if certificate is not None:
+            columns = space.replay(instance, options, steps)
+            if columns is None:
+                says = "floating point alone: no second evaluation of this training"
+                return Certificate(False, says)
+            certificate = _by_balls(claim, BallRun(instance, steps, columns), int(steps[-1]))
+            before, widths = widths, {name: _width(column) for name, column in columns.items()}
+            if certificate.proved or not any(
+                not width <= COARSE and not width >= before.get(name, np.inf)
+                for name, width in widths.items()
+            ):
                 break
     finally:
         ctx.prec = old
-    return certificate or Certificate(False, f"balls with {PRECISIONS[-1]} bits are too coarse")
+    return certificate
 
 
 def _exactly(exact: Exact, instance: Any, attempt: Attempt) -> Certificate:
@@ -128,38 +138,29 @@ def _records(claim: Claim, instance: Any, attempt: Attempt) -> np.ndarray:
     return steps[: int(np.searchsorted(steps, float(attempt.place["t"]), side="right")) + 1]
 
 
-def _by_balls(
-    claim: Claim,
-    space: AbstractSpace[Any],
-    instance: Any,
-    options: Mapping[str, Any],
-    steps: np.ndarray,
-) -> Certificate | None:
-    """Along the trajectory; None if the balls have become too wide to tell."""
-    columns = space.replay(instance, options, steps)
-    if columns is None:
-        return Certificate(False, "floating point alone: no second evaluation of this training")
-    if any(_coarse(column) for column in columns.values()):
-        return None
-    run = BallRun(instance, steps, columns)
+def _by_balls(claim: Claim, run: BallRun, last: int) -> Certificate:
+    """Along the trajectory."""
     try:
         comparisons: Sequence[Comparison] = claim.compare(run)
         proved = any(_violated(comparison) for comparison in comparisons)
     except Exception as error:  # a statement may use functions that balls do not have
         return Certificate(False, f"the statement cannot be evaluated on balls: {error}")
+    if proved:
+        return Certificate(True, f"ball arithmetic with {ctx.prec} bits up to step {last}")
     if any(isinstance(comparison, Limit) for comparison in comparisons):
         return Certificate(False, "a limit: that it settles elsewhere is extrapolated")
-    if not proved:
-        return Certificate(False, "in ball arithmetic the violation is not certain")
-    return Certificate(True, f"ball arithmetic with {ctx.prec} bits up to step {steps[-1]}")
+    return Certificate(False, f"in balls with {ctx.prec} bits the violation is not certain")
 
 
-def _coarse(column: np.ndarray) -> bool:
-    """Whether balls have become wide; what was never a number is none at any precision."""
+def _width(column: np.ndarray) -> float:
+    """How wide a column of balls ends up, relative to what they hold.
+
+    It is 0 for what was never a number, which it is at no precision, and NaN for what was one.
+    """
     last: arb = column[-1]
     if not last.is_finite():
-        return any(ball.is_finite() for ball in column)
-    return float(last.rad()) > COARSE * abs(float(last.mid()))
+        return np.nan if any(ball.is_finite() for ball in column) else 0.0
+    return float(last.rad() / max(abs(last.mid()), arb(10) ** -300))
 
 
 def _violated(comparison: Comparison) -> bool:
