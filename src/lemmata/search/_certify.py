@@ -5,8 +5,8 @@ balls: if even the far ends of both balls violate it, that is a proof. A stateme
 is evaluated on the instance as its file holds it, whose structure and limits are exact.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,10 +21,12 @@ from lemmata.claims import (
     Identity,
     Inequality,
     Limit,
+    Status,
     as_list,
     evidence_for,
+    judge,
 )
-from lemmata.settings import AbstractSpace, Balls
+from lemmata.settings import AbstractSpace, Balls, Evidence
 
 from ._score import Attempt, try_all
 
@@ -94,16 +96,20 @@ def certify(
     if not hasattr(training, "options") or attempt.place is None:
         return Certificate(False, "floating point alone: this experiment has no second evaluation")
     options = {**training.options, **attempt.options}
-    steps, old = _records(claim, instance, attempt), ctx.prec
-    certificate = None
+    bench = Bench(instances=[instance], options=dict(attempt.options))
+    evidence, old = evidence_for(claim, bench)[1], ctx.prec
+    certificate = Certificate(False, f"balls with {PRECISIONS[-1]} bits are too coarse")
     try:
-        for ctx.prec in PRECISIONS:
-            certificate = _by_balls(claim, space, instance, options, steps)
-            if certificate is not None:
-                break
+        for steps in _stretches(claim, evidence):
+            outcome = None
+            for ctx.prec in PRECISIONS:
+                outcome = outcome or _by_balls(claim, space, instance, options, steps)
+            if outcome is not None and outcome.proved:
+                return outcome
+            certificate = outcome or certificate
     finally:
         ctx.prec = old
-    return certificate or Certificate(False, f"balls with {PRECISIONS[-1]} bits are too coarse")
+    return certificate
 
 
 def _exactly(exact: Exact, instance: Any, attempt: Attempt) -> Certificate:
@@ -120,12 +126,42 @@ def _exactly(exact: Exact, instance: Any, attempt: Attempt) -> Certificate:
     return Certificate(False, "evaluated in fractions and balls, the violation is not certain")
 
 
-def _records(claim: Claim, instance: Any, attempt: Attempt) -> np.ndarray:
-    """The recorded steps up to the first one after the violation."""
-    assert attempt.place is not None
-    bench = Bench(instances=[instance], options=dict(attempt.options))
-    steps = evidence_for(claim, bench)[1].records
-    return steps[: int(np.searchsorted(steps, float(attempt.place["t"]), side="right")) + 1]
+def _stretches(claim: Claim, evidence: Evidence[Any]) -> Iterator[np.ndarray]:
+    """Records from the start on, few at first, up to which the statement is broken already.
+
+    Fewer than all of them only if the statement says the same of them whatever comes later: one
+    about the last record does not.
+    """
+    steps, whole = evidence.records, claim.compare(evidence)
+    length = 2
+    while length < len(steps):
+        columns = {
+            name: grid[:, :length] if grid.shape[1] == len(steps) else grid
+            for name, grid in evidence.columns.items()
+        }
+        part = replace(evidence, steps=steps[:length], columns=columns)
+        try:
+            compared = claim.compare(part)
+        except Exception:  # a statement may need more records than these
+            compared = []
+        if any(judge(comparison, part).status is Status.FAILS for comparison in compared) and all(
+            _begins(one, other) for one, other in zip(compared, whole, strict=True)
+        ):
+            yield steps[:length]
+        length *= 2
+    yield steps
+
+
+def _begins(part: Comparison, whole: Comparison) -> bool:
+    """Whether a comparison is what a longer one is at its beginning."""
+    for name in ("left", "right"):
+        short, long = (np.asarray(getattr(c, name, 0.0), dtype=float) for c in (part, whole))
+        if short.ndim != long.ndim:
+            return False
+        known = long[..., : short.shape[-1]] if short.ndim else long
+        if not np.array_equal(short, known, equal_nan=True):
+            return False
+    return True
 
 
 def _by_balls(
@@ -139,16 +175,16 @@ def _by_balls(
     columns = space.replay(instance, options, steps)
     if columns is None:
         return Certificate(False, "floating point alone: no second evaluation of this training")
-    if any(_coarse(column) for column in columns.values()):
-        return None
     run = BallRun(instance, steps, columns)
     try:
         comparisons: Sequence[Comparison] = claim.compare(run)
-        proved = any(_violated(comparison) for comparison in comparisons)
+        proved = any(_violated(comparison, steps) for comparison in comparisons)
     except Exception as error:  # a statement may use functions that balls do not have
         return Certificate(False, f"the statement cannot be evaluated on balls: {error}")
     if any(isinstance(comparison, Limit) for comparison in comparisons):
         return Certificate(False, "a limit: that it settles elsewhere is extrapolated")
+    if not proved and any(_coarse(column) for column in columns.values()):
+        return None
     if not proved:
         return Certificate(False, "in ball arithmetic the violation is not certain")
     return Certificate(True, f"ball arithmetic with {ctx.prec} bits up to step {steps[-1]}")
@@ -162,21 +198,30 @@ def _coarse(column: np.ndarray) -> bool:
     return float(last.rad()) > COARSE * abs(float(last.mid()))
 
 
-def _violated(comparison: Comparison) -> bool:
-    """Whether the comparison is certainly broken somewhere."""
+def _violated(comparison: Comparison, steps: np.ndarray | None = None) -> bool:
+    """Whether the comparison is certainly broken somewhere that it speaks of."""
     if isinstance(comparison, Inequality):
         sign = 1 if comparison.sense in (">=", ">") else -1
-        return any(sign * (a - b) < 0 for a, b in _pairs(comparison.left, comparison.right))
+        start = -np.inf if comparison.from_step is None else np.max(comparison.from_step)
+        places = steps if comparison.places is None else np.asarray(comparison.places)
+        pairs = _pairs(comparison.left, comparison.right, places, float(start))
+        return any(sign * (a - b) < 0 for a, b in pairs)
     if isinstance(comparison, Identity):
         return any(not a.overlaps(b) for a, b in _pairs(comparison.left, comparison.right))
     return False
 
 
-def _pairs(left: Any, right: Any) -> list[tuple[arb, arb]]:
-    """Both sides as balls, place by place, where both are known."""
+def _pairs(
+    left: Any, right: Any, places: np.ndarray | None = None, start: float = -np.inf
+) -> list[tuple[arb, arb]]:
+    """Both sides as balls, place by place from a start on, where both are known."""
     grids = (np.atleast_2d(np.asarray(side, dtype=object)) for side in (left, right))
     sides = np.broadcast_arrays(*grids)
-    pairs = [(_ball(a), _ball(b)) for a, b in zip(*(side.ravel() for side in sides), strict=True)]
+    width = sides[0].shape[1]
+    fits = places is not None and len(places) in (width, width + 1)
+    later = (places if fits and places is not None else np.arange(width))[:width] >= start
+    columns = [side[:, later].ravel() for side in sides]
+    pairs = [(_ball(a), _ball(b)) for a, b in zip(*columns, strict=True)]
     return [(a, b) for a, b in pairs if a.is_finite() and b.is_finite()]
 
 
