@@ -1,8 +1,8 @@
 """The recursions of many plans side by side: few shapes, so that few programs are compiled.
 
 One-hot plans of all sizes share one shape. Given encodings enter by their gaps 1 - <e_i, e_y>: equal
-ones are counted instead of repeated, and what is left is padded to powers of four. Families with
-more gaps than that, and random ones, are tabulated.
+ones are counted instead of repeated, and what is left is padded to one of a few shapes. Larger
+families, and random ones, are tabulated.
 """
 
 from collections import defaultdict
@@ -19,8 +19,8 @@ from ._plan import Plan
 from ._task import Task
 from ._two_scalars import AbstractAttention, Moments, OneHotAttention, Scalar, TwoScalars
 
-MOST_GAPS = 64
-"""Different gaps of an encoding, up to which none is interpolated."""
+SHAPES = ((1, 1), (4, 4), (16, 4))
+"""Kinds of subsets and different gaps in one, up to which nothing is interpolated."""
 
 MOST_SUBSETS = 5_000
 """Subsets whose gaps are compared with one another."""
@@ -123,10 +123,10 @@ def count_gaps(plan: Plan) -> Counted | None:
     rows = gap_rows(plan.encodings, task)
     kinds, times = np.unique(np.sort(_rounded(rows), axis=1), axis=0, return_counts=True)
     pairs = [np.unique(row, return_counts=True) for row in kinds]
-    columns = max(len(values) for values, _ in pairs)
-    if len(kinds) * columns > MOST_GAPS:
+    size = (len(kinds), max(len(values) for values, _ in pairs))
+    shape = next((shape for shape in SHAPES if size[0] <= shape[0] and size[1] <= shape[1]), None)
+    if shape is None:
         return None
-    shape = (_padded(len(kinds)), _padded(columns))
     gaps, counts, chances = np.zeros(shape), np.zeros(shape), np.zeros(shape[0])
     for i, (values, many) in enumerate(pairs):
         gaps[i, : len(values)], counts[i, : len(values)] = values, many
@@ -144,11 +144,3 @@ def gap_rows(E: Float[np.ndarray, "d_e T"], task: Task) -> Float[np.ndarray, "su
 def _rounded(gaps: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
     mantissa, exponent = np.frexp(gaps)
     return np.ldexp(np.round(mantissa, DIGITS), exponent)
-
-
-def _padded(count: int) -> int:
-    """The next power of four."""
-    size = 1
-    while size < count:
-        size *= 4
-    return size

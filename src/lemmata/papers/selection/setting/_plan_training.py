@@ -36,7 +36,7 @@ MOST_NUMBERS = 50_000_000
 SAFE_DIMENSIONS = 60
 """In so many dimensions no two random sign vectors will ever coincide."""
 
-LANES = (1, 8, 64)
+LANES = (8, 64)
 """Plans that descend side by side in one compiled call."""
 
 LARGEST_ALPHA = 1e6
