@@ -284,16 +284,11 @@ def watched() -> tuple[TrainingRun, list[list[tuple[int, ...]]]]:
         jax.effects_barrier()
         marks.append(len(read))
 
-    # Optax mixes integers and floats, in threads that see the global setting alone.
-    jax.config.update("jax_numpy_dtype_promotion", "standard")
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_random, "words", recording_words)
-            dynamics = ADAM.dynamics()
-            mark(0)
-            found = run(dynamics, np.array(ADAM.record), progress=mark, group=1, chunk=1)
-    finally:
-        jax.config.update("jax_numpy_dtype_promotion", "strict")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_random, "words", recording_words)
+        dynamics = ADAM.dynamics()
+        mark(0)
+        found = run(dynamics, np.array(ADAM.record), progress=mark, group=1, chunk=1)
     return TrainingRun(ADAM, found), [read[a:b] for a, b in pairwise(marks)]
 
 
@@ -386,9 +381,8 @@ CHANGES: list[dict[str, Any]] = [
 def test_no_two_settings_share_a_stored_result():
     def key(how: Training) -> str:
         dynamics = how.dynamics()
-        with jax.numpy_dtype_promotion("standard"):  # optax's Adam needs it
-            start = _run._start(dynamics)
-            return fingerprint(_run._describe(dynamics, start, np.array(how.record), 1))
+        start = _run._start(dynamics)
+        return fingerprint(_run._describe(dynamics, start, np.array(how.record), 1))
 
     keys = [key(replace(TINY, **change)) for change in [{}, *CHANGES]]
     assert len(set(keys)) == len(keys)

@@ -59,9 +59,11 @@ class OneHotAttention(AbstractAttention):
     q: Scalar
 
     def moments(self, C: Scalar) -> Moments:
-        others = (self.T - self.q) * jnp.exp(-C)
-        missed = others / (self.q + others)
-        return two_level(missed, -missed * self.q / (self.q + others), self.T - self.q)
+        less = jnp.exp(-jnp.abs(C))
+        others = (self.T - self.q) * jnp.where(C < 0, 1.0, less)
+        chosen = self.q * jnp.where(C < 0, less, 1.0)
+        missed = others / (chosen + others)
+        return two_level(missed, -missed * chosen / (chosen + others), self.T - self.q)
 
 
 class FamilyAttention(AbstractAttention):
@@ -149,9 +151,14 @@ class TabulatedAttention(AbstractAttention):
     ) -> "TabulatedAttention":
         """Tabulate from C = 0 to the highest."""
         grid = jnp.linspace(0.0, highest, points)
-        found = lax.map(eqx.filter_jit(exact.moments), grid)
+        found = _along(exact, grid)
         values, slopes = jnp.stack(found[:3], axis=1), jnp.stack(found[3:], axis=1)
         return cls(grid[0], grid[1] - grid[0], values, slopes)
+
+
+@eqx.filter_jit
+def _along(exact: AbstractAttention, grid: Float[Array, "points"]) -> Moments:
+    return lax.map(exact.moments, grid)
 
 
 def two_level(missed: Scalar, slope: Scalar, others: Scalar) -> Moments:
