@@ -63,7 +63,7 @@ def replay(dataset: Dataset, training: TwoStage, steps: Int[np.ndarray, "records
         W = after
     records += [dict.fromkeys(records[0], UNKNOWN)] * (len(steps) - len(records))
     columns = {name: np.array([row[name] for row in records], dtype=object) for name in records[0]}
-    return columns | _constants(dataset, training, rates)
+    return {**columns, **_constants(dataset, training, rates)}
 
 
 def _constants(dataset: Dataset, training: TwoStage, rates: list[arb]) -> Balls:
