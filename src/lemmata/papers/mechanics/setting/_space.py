@@ -115,9 +115,15 @@ class TokenSpace(AbstractSpace[Dataset]):
         return (*data_size(instance.data), digits)
 
     def degenerate(self, instance: Dataset) -> str | None:
-        if not instance.pairs:
+        E = instance.E
+        if not any(np.any(E[a] != E[b]) and np.any(E[q]) for q, (a, b) in instance.pairs):
             return "no sample has a gradient"
         return None
+
+    def doubt(self, instance: Dataset) -> float:
+        """Of W^mm, which is exact with orthonormal embeddings."""
+        bound, norm = instance.margin.error_bound, instance.margin.norm
+        return bound / norm if bound and norm else 0.0
 
     def changes(self, instance: Dataset) -> Iterator[tuple[str, Dataset]]:
         samples = instance.data.samples
