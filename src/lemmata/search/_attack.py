@@ -142,20 +142,19 @@ def _climb(hunt: Hunt, space: AbstractSpace[Any], trainings: Sequence[Mapping[st
     hunt.stage = "climb"
     generator = np.random.default_rng([hunt.seed, 1])
     best: list[Attempt] = []
+    population = min(POPULATION, hunt.at_once)
     for number in range(ROUNDS):
-        if hunt.over:
+        if hunt.over or hunt.fresh:
             return
         options = trainings[number % len(trainings)]
         parents = [attempt.instance for attempt in best]
         batch = [
             space.vary(parents[i % len(parents)], generator)
-            if parents and i < POPULATION * 3 // 4
+            if parents and i < population * 3 // 4
             else space.draw(generator)
-            for i in range(POPULATION)
+            for i in range(population)
         ]
         attempts = hunt.evaluate(batch, options)
-        if hunt.fresh:
-            return
         best = sorted([*best, *attempts], key=lambda attempt: attempt.score)[:BEST]
 
 

@@ -1,7 +1,7 @@
 """A hunt in progress: what was tried, what broke, what came closest, how much time is left."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -14,8 +14,14 @@ from ._score import Attempt, try_all
 Watch = Callable[[str], None]
 """Called with a line that says how far the hunt has come."""
 
-FIRST, AT_ONCE = 256, 2_048
+SIZES = (4, 32, 256, 2_048)
 """Instances that are tried together: few at first, so that an answer comes soon."""
+
+TOGETHER = SIZES.index(256)
+"""Where runs of the setting begin: they are trained side by side by one compiled program."""
+
+PATIENCE = 0.1
+"""More are tried together if these took no more than this share of the time that is left."""
 
 
 @dataclass
@@ -30,6 +36,7 @@ class Hunt:
         broken: everything that does; ``found`` is what of it is no degenerate case.
         looked_at: so many of those found have been shrunk and tried to prove.
         scopes: what was gone through whole.
+        at_once: so many instances were tried together last.
         stage: what is going on, for whoever watches.
     """
 
@@ -45,6 +52,7 @@ class Hunt:
     found: list[Attempt] = field(default_factory=list)
     looked_at: int = 0
     scopes: list[str] = field(default_factory=list)
+    at_once: int = SIZES[0]
     stage: str = ""
 
     @property
@@ -79,10 +87,17 @@ class Hunt:
 
         Unless the ``whole`` is wanted, it ends when time is up or something breaks.
         """
-        for batch in batches(instances):
+        training = self.claim.experiment.training
+        source, level = iter(instances), TOGETHER if hasattr(training, "options") else 0
+        while batch := list(islice(source, SIZES[level])):
+            self.at_once = SIZES[level]
             if not whole and (self.over or self.fresh):
                 return False
+            begun = time.monotonic()
             self.evaluate(batch, options)
+            now = time.monotonic()
+            if whole or now - begun <= PATIENCE * (self.ends - begun):
+                level = min(level + 1, len(SIZES) - 1)
         return True
 
     @property
@@ -91,11 +106,3 @@ class Hunt:
         near = "" if self.closest is None else f", closest {self.closest.score:.3g}"
         found = f", {len(self.broken):,} break it" if self.broken else ""
         return f"{self.stage}: {self.tried:,} tried{near}{found}"
-
-
-def batches(instances: Iterable[Any]) -> Iterator[list[Any]]:
-    """In groups, the first one small."""
-    source, size = iter(instances), FIRST
-    while batch := list(islice(source, size)):
-        yield batch
-        size = AT_ONCE
