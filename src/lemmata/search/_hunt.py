@@ -27,7 +27,8 @@ class Hunt:
         tried: instances within the hypotheses that were evaluated.
         set_aside: instances outside them, or that could not be evaluated.
         closest: the least score of an instance that does not break the statement.
-        broken: everything that does.
+        broken: everything that does; ``found`` is what of it is no degenerate case.
+        looked_at: so many of those found have been shrunk and tried to prove.
         scopes: what was gone through whole.
         stage: what is going on, for whoever watches.
     """
@@ -41,13 +42,15 @@ class Hunt:
     set_aside: int = 0
     closest: Attempt | None = None
     broken: list[Attempt] = field(default_factory=list)
+    found: list[Attempt] = field(default_factory=list)
+    looked_at: int = 0
     scopes: list[str] = field(default_factory=list)
     stage: str = ""
 
     @property
-    def found(self) -> list[Attempt]:
-        """What breaks the statement and is no degenerate case."""
-        return [a for a in self.broken if self.space.degenerate(a.instance) is None]
+    def fresh(self) -> list[Attempt]:
+        """What was found and not looked at yet."""
+        return self.found[self.looked_at :]
 
     @property
     def over(self) -> bool:
@@ -62,6 +65,8 @@ class Hunt:
         for attempt in attempts:
             if attempt.broken:
                 self.broken.append(attempt)
+                if self.space.degenerate(attempt.instance) is None:
+                    self.found.append(attempt)
             elif self.closest is None or attempt.score < self.closest.score:
                 self.closest = attempt
         self.watch(self.says)
@@ -70,9 +75,12 @@ class Hunt:
     def go_through(
         self, instances: Iterable[Any], options: Mapping[str, Any], *, whole: bool
     ) -> bool:
-        """Try all of them in batches; whether that was done before time was up."""
+        """Try all of them in batches; whether that was done.
+
+        Unless the ``whole`` is wanted, it ends when time is up or something breaks.
+        """
         for batch in batches(instances):
-            if self.over and not whole:
+            if not whole and (self.over or self.fresh):
                 return False
             self.evaluate(batch, options)
         return True

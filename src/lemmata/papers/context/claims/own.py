@@ -84,7 +84,7 @@ def own_frozen_floor(case: FewHeads) -> Comparisons:
         B = task.root @ frozen.attention[:, :, k]
         w = np.linalg.lstsq(B, wanted[:, k])[0]
         residual += float(np.sum((B @ w - wanted[:, k]) ** 2))
-    floor, first = frozen.floor(), task.initial_gap
+    floor, first = frozen.floor, task.initial_gap
     return [
         equal(floor, residual / (2 * task.K), size=first, part="floor"),
         at_least(floor, 0.0, strict=True, size=first, part="not zero"),

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,8 @@ from .. import theory
 from ..experiments.descents import DESCENTS, REPAIRED_DESCENTS, SIMPLIFIED_DESCENTS, Run
 from ..experiments.plans import SCALES
 from ..setting import CONVERGENCE, Plan
+
+Smoothness = Callable[[theory.Constants, theory.Real], theory.Real]
 
 claim = partial(statements("context"), hypotheses=CONVERGENCE)
 along_descent = partial(claim, on=DESCENTS)
@@ -81,20 +82,26 @@ def equation_15(run: Run) -> Comparisons:
     "L of (17) is a simpler upper bound of L of (61).",
     on=SCALES,
     kind="constant",
+    longer=theory.smoothness,
     simpler=theory.smoothness_simplified,
     versions=[
         repaired(
-            "With the first power of ||Z-bar|| in the bracket and both branches of "
-            "max{1, 4 K alpha^2} it is an upper bound of (61) as printed.",
+            "L^2 = b^2 ||Z-bar||^4 (8 gamma^2 / K) (1 + 8 N M) + 2 H^2 ||Z-bar||^4 (gamma^4 / K^2) "
+            "(1 + 8 K alpha^2 M) with M = max{1, 4 K alpha^2} and the bracket b of (17), ||Z-bar|| "
+            "in it to the first power, bounds L of the repaired (61).",
             where="Section 3.1, (17)",
+            longer=theory.smoothness_repaired,
             simpler=theory.smoothness_simplified_repaired,
         )
     ],
 )
 @case_by_case
-def equation_17(plan: Plan, simpler: Callable[..., Any]) -> Comparisons:
-    c, gamma = plan.constants, theory.least_gamma(plan.constants)
-    return at_most(theory.smoothness(c, gamma), simpler(c, gamma), part="L of (61)")
+def equation_17(plan: Plan, longer: Smoothness, simpler: Smoothness) -> Comparisons:
+    """For gamma from the least that (15) allows to a million times that."""
+    c, factors = plan.constants, np.array([1.0, 1e2, 1e6])
+    gammas = [factor * theory.least_gamma(c) for factor in factors]
+    ratios = [float(longer(c, gamma) / simpler(c, gamma)) for gamma in gammas]
+    return at_most(ratios, 1.0, part="L of (61) over L of (17)", places=factors)
 
 
 @along_descent("equation-43a", f"{PROOF}, (43a)", "||alpha_h|| stays below alpha of (44).")

@@ -169,6 +169,7 @@ def own_heads_per_step(evidence: Evidence[OneLayer]) -> Comparisons:
 )
 @case_by_case
 def own_feature_learning(case: OneLayer) -> Comparisons:
-    if case.tokens != "unit" or case.heads >= case.task.N:
+    floor = case.plan.frozen.floor
+    if case.tokens != "unit" or case.heads >= case.task.N or floor is None:
         return OTHERS
-    return at_most(case.gaps[-1], case.floor, part="last gap against the frozen floor")
+    return at_most(case.gaps[-1], floor, part="last gap against the frozen floor")

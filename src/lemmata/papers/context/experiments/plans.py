@@ -64,22 +64,26 @@ class DrawnPlans(AbstractInstances):
         sizes: N, K, d, m, tau and H.
         unit: whether tokens have norm 1, as the theory asks, or are Gaussian, as the experiments
             draw them.
+        scale: beta, of Q at the start.
     """
 
     sizes: tuple[tuple[int, int, int, int, float, int], ...]
     unit: bool = True
+    scale: float = 1.0
 
     def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
         return [self._plan(size, heads, seed) for *size, heads in self.sizes]
 
     def _plan(self, size: Sequence, heads: int, seed: int) -> Plan:
         name = f"{describe_size(tuple(size))} H={heads}" + ("" if self.unit else GAUSSIAN)
+        name += "" if self.scale == 1 else f" beta={self.scale:g}"
         task = draw_task(*size, seed=seed, unit=self.unit, name=name)
-        return Plan(task, heads=heads, seed=seed + 10)
+        return Plan(task, heads=heads, seed=seed + 10, scale=self.scale)
 
     @property
     def says(self) -> str:
-        return f"{len(self.sizes)} tasks with {'unit' if self.unit else 'Gaussian'} tokens"
+        start = "" if self.scale == 1 else f", beta = {self.scale:g}"
+        return f"{len(self.sizes)} tasks with {'unit' if self.unit else 'Gaussian'} tokens{start}"
 
 
 @dataclass(frozen=True)

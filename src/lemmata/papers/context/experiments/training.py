@@ -86,9 +86,9 @@ class OneLayer(OfTask):
         return self.run["gap"]
 
     @cached_property
-    def floor(self) -> float:
-        """The least gap with attention as it is at the start."""
-        return self.plan.frozen.floor(1e-10)
+    def frozen_gap(self) -> float:
+        """What a billion steps on w alone leave, with attention as at the start."""
+        return self.plan.frozen.left_in_practice
 
 
 def _records(steps: int) -> tuple[int, ...]:

@@ -26,6 +26,9 @@ DIGITS = (60, 120, 240, 480, 960)
 """Precisions tried in turn for an eigenvalue that float64 cannot tell from zero."""
 
 
+PATIENCE, NEAR_THE_EDGE = 1e9, 0.98
+"""Steps that somebody may wait for, and their size relative to the largest stable one."""
+
 LONGEST = 1e300
 """Steps beyond which no search goes."""
 
@@ -88,14 +91,33 @@ class FrozenAttention:
         wanted = self.task.root @ self.task.target
         return np.einsum("kij,ik->kj", self._svd[0], wanted)
 
-    def floor(self, resolution: float = RESOLUTION) -> float:
-        """The least L - L* that any w reaches, as far as float64 can tell.
+    @property
+    def _rank(self) -> int:
+        """The largest rank a B_k can have: heads, distinct prompt tokens and Z-bar bound it."""
+        distinct = np.unique(self.task.prompt, axis=1).shape[1]
+        features = self.task.N if self.task.tau else int(np.sum(self.task.sizes > 0))
+        return min(self.Q.shape[1], distinct, features)
 
-        What lies along singular values of B_k below ``resolution`` counts as out of reach. With
-        enough heads these are not zero, and a very large w would reach it too.
+    @property
+    def floor(self) -> float | None:
+        """The least L - L* that any w reaches: 0 if every B_k has full row rank.
+
+        None where float64 cannot tell the rank of some B_k. With Gaussian Q that is N for H >= N
+        distinct tokens (Proposition 1), and the floor is 0, but only very large w come near it.
         """
-        lost = self.sizes <= resolution * self.sizes[:, :1]
-        return float(np.sum(self._parts[lost] ** 2)) / (2 * self.task.K)
+        rank = self._rank
+        if rank and not (self.sizes[:, rank - 1] > RESOLUTION * self.sizes[:, 0]).all():
+            return None
+        return float(np.sum(self._parts[:, rank:] ** 2)) / (2 * self.task.K)
+
+    @property
+    def left_in_practice(self) -> float:
+        """L - L* after a billion steps on w alone, two per cent below the largest stable size.
+
+        Singular values that float64 cannot tell from zero have not moved by then.
+        """
+        logs = self.log_gap(np.array([PATIENCE]), NEAR_THE_EDGE * self.largest_stable_rate)
+        return float(np.exp(logs[0]))
 
     def log_gap(
         self, steps: Float[np.ndarray, "records"], rate: float

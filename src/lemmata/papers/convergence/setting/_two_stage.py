@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -79,6 +79,17 @@ class TwoStage:
             f"{self.steps} steps of size {_show_rate(self.rate, STAGE_2_CONSTANT)} on W_kq with "
             "the whole data"
         )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The same in the words of the setting's options."""
+        return {
+            "algorithm": self.rule,
+            "stage1_steps": self.stage1_steps,
+            "stage1_rate": self.stage1_rate,
+            "steps": self.steps,
+            "rate": self.rate,
+        }
 
     def rates(self, dataset: Dataset) -> tuple[float, float]:
         """eta_0 and eta for a dataset."""
