@@ -15,9 +15,9 @@ CACHE = Path(tempfile.gettempdir()) / f"lemmata-test-programs-{jax.__version__}"
 """Compiled programs on disk, which the workers share, and commands in processes of their own."""
 
 jax.config.update("jax_compilation_cache_dir", str(CACHE))
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 os.environ["JAX_COMPILATION_CACHE_DIR"] = str(CACHE)
-os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.1"
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
