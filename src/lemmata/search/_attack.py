@@ -171,12 +171,14 @@ def _conclude(hunt: Hunt, proofs: Proofs, interrupted: bool) -> Finding:
     if not hunt.tried:
         reason = f"no instance that was tried meets its hypotheses{early}"
         return Finding(claim.name, claim.statement, Outcome.UNDECIDED, reason, **facts)
-    if not hunt.broken:
-        near = facts["closest"]
-        reason = f"the closest of {hunt.tried:,} instances is {near:.3g} away from breaking it"
-        return Finding(claim.name, claim.statement, Outcome.SURVIVED, reason + early, **facts)
-    if proofs.witness is None:
+    if hunt.broken and proofs.witness is None:
         proofs.succeed()
+    if not hunt.broken or proofs.rounding:
+        near = 0.0 if hunt.broken else facts["closest"]
+        reason = f"the closest of {hunt.tried:,} instances is {near:.3g} away from breaking it"
+        rounded = ", up to rounding" if hunt.broken else ""
+        reason += rounded + early
+        return Finding(claim.name, claim.statement, Outcome.SURVIVED, reason, **facts)
     witness, worst = proofs.witness, proofs.worst
     assert witness is not None
     status = Outcome.FAILS if witness.certificate.proved else Outcome.UNDECIDED
