@@ -44,6 +44,9 @@ CLEAR = 1e-9
 """A violation by this much, relative to the sides, is none of rounding."""
 
 
+AMPLE = 10.0
+"""A violation is larger than the error of what an instance knows by this factor."""
+
 PLAINLY = 1e-6
 """And by this much, none of any well-behaved function of numbers that are right to rounding."""
 
@@ -68,8 +71,10 @@ def certify(
     if claim.exact is not None:
         return _exactly(claim.exact, instance, attempt)
     if training is None:
-        if again[0].score > -CLEAR:
-            return Certificate(False, f"the sides differ by {-again[0].score:.2g} only")
+        violation, doubt = -again[0].score, CLEAR + AMPLE * space.doubt(instance)
+        if violation < doubt:
+            says = f"the sides differ by {violation:.2g} only, where {doubt:.2g} may be an error"
+            return Certificate(False, says)
         return Certificate(True, "recomputed from its file; nothing is trained")
     if not hasattr(training, "options") or attempt.place is None:
         return Certificate(False, "floating point alone: this experiment has no second evaluation")

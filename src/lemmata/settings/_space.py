@@ -68,6 +68,13 @@ class AbstractSpace(abc.ABC, Generic[InstanceT]):
         """Why an instance is a case that nobody means, if it is."""
         return None
 
+    def doubt(self, instance: InstanceT) -> float:
+        """The relative error, beyond rounding, of what the instance knows about itself.
+
+        A violation that is not clearly larger proves nothing where nothing is trained.
+        """
+        return 0.0
+
     def changes(self, instance: InstanceT) -> Iterator[tuple[str, InstanceT]]:
         """The instance with something else in it that may not matter, and what that is."""
         return iter(())

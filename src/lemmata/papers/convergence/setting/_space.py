@@ -147,6 +147,13 @@ class SentenceSpace(AbstractSpace[Dataset]):
             return "attention has nothing to choose from"
         return None
 
+    def doubt(self, instance: Dataset) -> float:
+        """Of W_kq*, which is exact with orthonormal embeddings."""
+        if instance.orthonormal:
+            return 0.0
+        bound, norm = instance.attention_margin.error_bound, instance.attention_margin.norm
+        return bound / norm if bound and norm else 0.0
+
     def changes(self, instance: Dataset) -> Iterator[tuple[str, Dataset]]:
         samples = instance.data.samples
         if len(samples) > 1 and instance.log_frequency is None:

@@ -1,8 +1,8 @@
 """The recursions of many plans side by side: few shapes, so that few programs are compiled.
 
-One-hot plans of all sizes share one shape. Given encodings enter by their gaps 1 - <e_i, e_y>: equal
-ones are counted instead of repeated, and what is left is padded to one of a few shapes. Larger
-families, and random ones, are tabulated.
+One-hot plans of all sizes share one shape. Given encodings enter by their gaps 1 - <e_i, e_y>:
+equal ones are counted instead of repeated, and what is left is padded to one of a few shapes.
+Larger families, and random ones, are tabulated.
 """
 
 from collections import defaultdict
@@ -21,6 +21,9 @@ from ._two_scalars import AbstractAttention, Moments, OneHotAttention, Scalar, T
 
 SHAPES = ((1, 1), (4, 4), (16, 4))
 """Kinds of subsets and different gaps in one, up to which nothing is interpolated."""
+
+LANES = (8, 64)
+"""Plans that descend side by side in one compiled call."""
 
 MOST_SUBSETS = 5_000
 """Subsets whose gaps are compared with one another."""
@@ -64,6 +67,7 @@ class CountedAttention(AbstractAttention):
             d_missed,
             2 * self._mean((u - missed) * (slope - d_missed)),
             2 * self._mean(bend),
+            self._mean(chosen / total),
         )
 
     def _mean(self, values: Float[Array, "rows"]) -> Scalar:
@@ -76,43 +80,53 @@ Counted = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def descents(plans: Sequence[Plan]) -> Iterator[tuple[list[int], TwoScalars]]:
-    """Batches of one shape each, and which plans they are."""
-    one_hot = [i for i, plan in enumerate(plans) if plan.kind == "one-hot"]
-    if one_hot:
-        sizes = [_column([getattr(plans[i].task, name) for i in one_hot]) for name in ("T", "q")]
-        yield one_hot, _batch([plans[i] for i in one_hot], OneHotAttention(*sizes))
-    alike: dict[tuple[int, ...], list[tuple[int, Counted]]] = defaultdict(list)
-    tables: dict[int, list[tuple[int, TwoScalars]]] = defaultdict(list)
+    """Batches of one shape each, and which plans they are; the last one may be repeated."""
+    one_hot, counted, tabulated = [], defaultdict(list), defaultdict(list)
     for i, plan in enumerate(plans):
         if plan.kind == "one-hot":
-            continue
-        counted = count_gaps(plan)
-        if counted is None:
-            table = two_scalars(plan, groups=1)
-            tables[len(jax.tree.leaves(table.attention)[2][0])].append((i, table))
+            one_hot.append(i)
+        elif (gaps := count_gaps(plan)) is not None:
+            counted[gaps[0].shape].append((i, gaps))
         else:
-            alike[counted[0].shape].append((i, counted))
-    for members in alike.values():
-        chosen = [plans[i] for i, _ in members]
-        arrays = [np.stack(leaves) for leaves in zip(*(one for _, one in members), strict=True)]
-        gaps, counts, chances = (jnp.asarray(leaf) for leaf in arrays)
-        q = _column([plan.task.q for plan in chosen])
+            table = two_scalars(plan, groups=1)
+            tabulated[jax.tree.leaves(table.attention)[-1].shape].append((i, table))
+    if one_hot:
+        tasks = [plans[i].task for i in one_hot]
+        sizes = (_column([task.T for task in tasks]), _column([task.q for task in tasks]))
+        yield one_hot, _batch([plans[i] for i in one_hot], OneHotAttention(*sizes))
+    for members in counted.values():
+        places, leaves = zip(*members, strict=True)
+        gaps, counts, chances = (_lanes(np.stack(parts)) for parts in zip(*leaves, strict=True))
+        q = _column([plans[i].task.q for i in places])
         attention = CountedAttention(gaps, counts, chances, q)
-        yield [i for i, _ in members], _batch(chosen, attention)
-    for members in tables.values():
-        batch = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *(one for _, one in members))
-        yield [i for i, _ in members], batch
+        yield list(places), _batch([plans[i] for i in places], attention)
+    for members in tabulated.values():
+        places, tables = zip(*members, strict=True)
+        yield (
+            list(places),
+            jax.tree.map(lambda *parts: _lanes(np.concatenate(parts)), *tables),
+        )
 
 
 def _batch(plans: Sequence[Plan], attention: AbstractAttention) -> TwoScalars:
-    names = ("d", "q")
-    d, q = (_column([getattr(plan.task, name) for plan in plans]) for name in names)
-    inertia, rate = (_column([getattr(plan, name) for plan in plans]) for name in ("inertia", "rate"))
-    return TwoScalars(attention, d, q, inertia, rate)
+    return TwoScalars(
+        attention,
+        d=_column([plan.task.d for plan in plans]),
+        q=_column([plan.task.q for plan in plans]),
+        inertia=_column([plan.inertia for plan in plans]),
+        rate=_column([plan.rate for plan in plans]),
+    )
 
 
-def _column(values: Sequence[float | int]) -> Float[Array, "batch"]:
-    return jnp.asarray(np.array(values, dtype=float))
+def _column(values: Sequence[float | int]) -> Float[Array, "lanes"]:
+    return _lanes(np.array(values, dtype=float))
+
+
+def _lanes(leaf: Float[np.ndarray, "plans ..."]) -> Float[Array, "lanes ..."]:
+    """Some plans more than asked for, so that batches of all sizes share a few programs."""
+    many = len(leaf)
+    lanes = next((size for size in LANES if many <= size), LANES[-1] * -(-many // LANES[-1]))
+    return jnp.asarray(leaf[np.minimum(np.arange(lanes), many - 1)])
 
 
 def count_gaps(plan: Plan) -> Counted | None:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int
@@ -13,7 +12,7 @@ from jaxtyping import Int
 from lemmata._errors import InputError, unknown_name
 from lemmata.training import Guarded, Store, log_spaced, record_steps, run
 
-from ._descents import descents
+from ._descents import LANES, descents
 from ._encodings import one_hot
 from ._forecast import loss_elsewhere
 from ._plan import Plan, Query
@@ -35,9 +34,6 @@ MOST_NUMBERS = 50_000_000
 
 SAFE_DIMENSIONS = 60
 """In so many dimensions no two random sign vectors will ever coincide."""
-
-LANES = (8, 64)
-"""Plans that descend side by side in one compiled call."""
 
 LARGEST_ALPHA = 1e6
 """Beyond this gradient descent has diverged."""
@@ -167,12 +163,8 @@ class PlanTraining:
         progress: Callable[[int], None],
     ) -> Iterator[TrainedPlan]:
         """Plans whose recursions have the same shape, side by side."""
-        many = len(plans)
-        # Some plans more than asked for, so that batches of all sizes share a few programs.
-        lanes = next((size for size in LANES if many <= size), LANES[-1] * -(-many // LANES[-1]))
-        at = np.minimum(np.arange(lanes), many - 1)
-        batch = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)[at]), batch)
-        dynamics = Guarded(batch, jnp.full(lanes, LARGEST_ALPHA))
+        many, lanes = len(plans), len(batch.rate)
+        dynamics = Guarded(batch, jnp.asarray(np.full(lanes, LARGEST_ALPHA)))
         recording = run(
             dynamics,
             self.recorded,

@@ -41,7 +41,7 @@ class Subset:
 
 @dataclass(frozen=True)
 class Attended:
-    """The attention of one subset: on each chosen position, on others, and the mean of <e_i, e_y>."""
+    """Attention on each chosen position, on others, and the mean of <e_i, e_y> under it."""
 
     chosen: arb
     others: list[tuple[arb, arb, int]]
@@ -101,7 +101,11 @@ def _outside(plan: Plan, subsets: Sequence[Subset], alpha: arb, C: arb) -> Slope
     for subset in subsets:
         S = _attend(subset, q, C)
         short = arb(1) / q - alpha * S.chosen
-        squares, along, turn = q * short**2, q * short * S.chosen, q * short * S.chosen * (1 - S.mean)
+        squares, along, turn = (
+            q * short**2,
+            q * short * S.chosen,
+            q * short * S.chosen * (1 - S.mean),
+        )
         for inner, weight, many in S.others:
             squares += many * (alpha * weight) ** 2
             along -= many * alpha * weight**2

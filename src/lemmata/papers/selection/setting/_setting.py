@@ -37,7 +37,7 @@ class SelectionSetting(AbstractSetting[Plan]):
 
     key: ClassVar[str] = "selection"
     instance_type: ClassVar[type] = Plan
-    space: ClassVar[PlanSpace] = PlanSpace()
+    space: ClassVar = PlanSpace()
     hypotheses: ClassVar[tuple[Hypothesis, ...]] = (
         SPARSE,
         SMALL_LOSS,

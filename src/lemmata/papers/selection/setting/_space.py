@@ -79,9 +79,8 @@ class PlanSpace(AbstractSpace[Plan]):
                 if plan is not None and _key(plan) not in seen:
                     seen.add(_key(plan))
                     yield replace(plan, name=f"extreme {len(seen)}")
-        number = 0
-        for (T, q), kind, eta in product(ENCODED, FAMILIES, ("usual", 0.05, 1.0, 3.0)):
-            number += 1
+        encoded = product(ENCODED, FAMILIES, ("usual", 1.0))
+        for number, ((T, q), kind, eta) in enumerate(encoded):
             plain = _plan({"T": T, "q": q, "d": 1, "eta": 0.05, "eps": EPSILON})
             assert plain is not None
             dressed = _dressed(plain, kind, np.random.default_rng(number))
@@ -159,9 +158,9 @@ class PlanSpace(AbstractSpace[Plan]):
                     made = _encoded(_plain(instance, smaller), E)
                     if made is not None:
                         yield made
-        for rate in _rounder(instance.rate):
+        for rate in (usual_rate(task, instance.d_e), 1.0, 0.5, 2.0, *_rounder(instance.rate)):
             yield replace(instance, rate=rate)
-        for epsilon in _rounder(instance.epsilon):
+        for epsilon in (EPSILON, *_rounder(instance.epsilon)):
             yield replace(instance, epsilon=epsilon)
         if instance.encodings is not None:
             for digits in (0, 1, 2):
@@ -172,7 +171,9 @@ class PlanSpace(AbstractSpace[Plan]):
     def size(self, instance: Plan) -> tuple[float | int, ...]:
         """Whether encodings are given, T, q, d, d_e, and what there is to type."""
         task, given = instance.task, instance.kind != "one-hot"
-        numbers = [instance.rate, instance.epsilon]
+        usual = (usual_rate(task, instance.d_e), EPSILON)
+        said = zip((instance.rate, instance.epsilon), usual, strict=True)
+        numbers = [value for value, common in said if value != common]
         if instance.encodings is not None:
             numbers += [x for x in instance.encodings.ravel().tolist() if x]
         digits = sum(len(f"{x:.17g}") for x in numbers)
@@ -241,13 +242,11 @@ def _plans(tasks: Sequence[Task], rates: Sequence[float]) -> Iterator[Plan]:
 
 def _orthogonal(tasks: Sequence[Task]) -> Iterator[Plan]:
     """In four and in sixteen dimensions, where the entries are exact."""
-    for d_e in (4, 16):
-        for task in tasks:
-            if task.T <= d_e and task.q <= d_e:
-                E = family("orthogonal", task.T, d_e, np.random.default_rng(0))
-                assert E is not None
-                for rate in FEW_RATES:
-                    yield Plan("plan", task, rate, EPSILON, d_e, encodings=E)
+    for d_e, task in product((4, 16), tasks):
+        E = family("orthogonal", task.T, d_e, np.random.default_rng(0))
+        if E is not None and len(E) == d_e:
+            for rate in FEW_RATES:
+                yield Plan("plan", task, rate, EPSILON, d_e, encodings=E)
 
 
 def _whole_numbers(tasks: Sequence[Task], d_e: int) -> Iterator[Plan]:
@@ -305,7 +304,9 @@ def _smaller(task: Task) -> Iterator[tuple[int, int, int]]:
         sorted({d, 1, d // 2, d - 1}),
     )
     for fewer, chosen, narrow in sizes:
-        smaller = fewer <= T and chosen <= q and narrow <= d and (fewer, chosen, narrow) != (T, q, d)
+        smaller = (
+            fewer <= T and chosen <= q and narrow <= d and (fewer, chosen, narrow) != (T, q, d)
+        )
         if smaller and 1 <= chosen < fewer and narrow >= 1:
             yield fewer, chosen, narrow
 
@@ -321,9 +322,8 @@ def _fewer(E: np.ndarray, T: int) -> Iterator[np.ndarray]:
 
 
 def _rounder(value: float) -> Iterator[float]:
-    """Rounder numbers nearby: powers of ten, and fewer digits."""
-    for number in (1.0, EPSILON, 10.0 ** round(np.log10(value)), 0.5, 2.0):
-        yield number
+    """Rounder numbers nearby: a power of ten, and fewer digits."""
+    yield 10.0 ** round(np.log10(value))
     for digits in (0, 1, 2):
         yield float(f"{value:.{digits}e}")
 
