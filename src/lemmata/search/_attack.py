@@ -153,7 +153,7 @@ def _climb(hunt: Hunt, space: AbstractSpace[Any], trainings: Sequence[Mapping[st
             else space.draw(generator)
             for i in range(POPULATION)
         ]
-        attempts = hunt.evaluate(batch, options)
+        attempts = hunt.evaluate(list(hunt.within(batch)), options)
         if hunt.fresh:
             return
         best = sorted([*best, *attempts], key=lambda attempt: attempt.score)[:BEST]

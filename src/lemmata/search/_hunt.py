@@ -72,6 +72,14 @@ class Hunt:
         self.watch(self.says)
         return attempts
 
+    def within(self, instances: Iterable[Any]) -> Iterator[Any]:
+        """Those that meet the hypotheses, so that no other is trained."""
+        for instance in instances:
+            if any(hypothesis.broken(instance.problems) for hypothesis in self.claim.hypotheses):
+                self.set_aside += 1
+            else:
+                yield instance
+
     def go_through(
         self, instances: Iterable[Any], options: Mapping[str, Any], *, whole: bool
     ) -> bool:
@@ -79,7 +87,7 @@ class Hunt:
 
         Unless the ``whole`` is wanted, it ends when time is up or something breaks.
         """
-        for batch in batches(instances):
+        for batch in batches(self.within(instances)):
             if not whole and (self.over or self.fresh):
                 return False
             self.evaluate(batch, options)
