@@ -154,7 +154,7 @@ def _climb(hunt: Hunt, space: AbstractSpace[Any], trainings: Sequence[Mapping[st
             else space.draw(generator)
             for i in range(population)
         ]
-        attempts = hunt.evaluate(batch, options)
+        attempts = hunt.evaluate(list(hunt.within(batch)), options)
         best = sorted([*best, *attempts], key=lambda attempt: attempt.score)[:BEST]
 
 

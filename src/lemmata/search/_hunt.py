@@ -1,7 +1,7 @@
 """A hunt in progress: what was tried, what broke, what came closest, how much time is left."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -80,6 +80,14 @@ class Hunt:
         self.watch(self.says)
         return attempts
 
+    def within(self, instances: Iterable[Any]) -> Iterator[Any]:
+        """Those that meet the hypotheses, so that no other is trained."""
+        for instance in instances:
+            if any(hypothesis.broken(instance.problems) for hypothesis in self.claim.hypotheses):
+                self.set_aside += 1
+            else:
+                yield instance
+
     def go_through(
         self, instances: Iterable[Any], options: Mapping[str, Any], *, whole: bool
     ) -> bool:
@@ -88,7 +96,8 @@ class Hunt:
         Unless the ``whole`` is wanted, it ends when time is up or something breaks.
         """
         training = self.claim.experiment.training
-        source, level = iter(instances), TOGETHER if hasattr(training, "options") else 0
+        source = self.within(instances)
+        level = TOGETHER if hasattr(training, "options") else 0
         while batch := list(islice(source, SIZES[level])):
             self.at_once = SIZES[level]
             if not whole and (self.over or self.fresh):
