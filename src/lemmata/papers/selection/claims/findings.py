@@ -16,6 +16,8 @@ from ._over_seeds import mean_at_least, mean_at_most, vanishes
 
 claim = statements("selection")
 
+SEEDS = "it is about means over the seeds of an experiment"
+
 
 @claim(
     "appendix-f/in-distribution",
@@ -23,6 +25,7 @@ claim = statements("selection")
     "With fixed and with fresh encodings the loss of the training task goes to 0.",
     hypotheses=(CONVERGES,),
     on=SGD,
+    unbreakable=SEEDS,
 )
 def in_distribution(pairs: Evidence[Pair]) -> list[Comparison]:
     """The two differ on other tasks only."""
@@ -51,6 +54,7 @@ def isometry(accepted: Evidence[Accepted]) -> Comparison:
     "of the same kind; weights trained on fresh ones do not.",
     hypotheses=(CONVERGES,),
     on=SWITCHED,
+    unbreakable=SEEDS,
 )
 def switching(switched: Evidence[Switched]) -> list[Comparison]:
     """At the training length."""
@@ -69,6 +73,7 @@ def switching(switched: Evidence[Switched]) -> list[Comparison]:
     "on the other subsets the loss is at most a fifth.",
     hypotheses=(CONVERGES,),
     on=SWITCHED,
+    unbreakable=SEEDS,
 )
 def untrained_positions(switched: Evidence[Switched]) -> Comparison:
     """The sequence is long in both cases; what matters is whom the query asks for."""
@@ -86,6 +91,7 @@ def untrained_positions(switched: Evidence[Switched]) -> Comparison:
     "C >= 0 bring its loss below d/(2q(q+1)). At T = 200, d_e = 170 there are such subsets with "
     "q = 8, and with q = 3 none was found.",
     on=RIVALS,
+    unbreakable="it is about a sample of subsets",
 )
 def rivals(evidence: Evidence[Rivals]) -> list[Comparison]:
     """The best alpha for every C of a grid, on one subset of each size that has any."""
@@ -124,6 +130,7 @@ def least_loss(case: Rivals) -> float:
     "from outside: over the second half of the time C is within 1 % and alpha within 2 % of it.",
     hypotheses=(CONVERGES,),
     on=MEAN_FIELD,
+    unbreakable=SEEDS,
 )
 def mean_field(followed: Evidence[Followed]) -> list[Comparison]:
     """Means over the second half, so that the fluctuations of a step do not count."""
