@@ -80,7 +80,7 @@ def power_of_t(evidence: Evidence[LongRun]) -> Comparison:
     """The power with which 1 - q s_+ falls over the last decade, which tells 1 from 1/2."""
     assert evidence.steps is not None
     late = np.asarray(evidence.steps >= evidence.steps[-1] / 10)
-    steps, missed = evidence.steps[late][:, None], evidence.missed[:, late]
+    steps, missed = evidence.steps[late].astype(float)[:, None], evidence.missed[:, late]
     fits = [fitted_exponents(row[:, None], {"t": steps}) for row in missed]
     powers, errors = (np.array([fit[side] for fit in fits]) for side in (0, 1))
     return at_most(powers, -1.0, error=errors, part="power of t", places=[0])

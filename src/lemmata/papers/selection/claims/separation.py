@@ -89,7 +89,8 @@ def equation_8_printed(evidence: Evidence[Literal8]) -> list[Comparison]:
     "Section 3.3",
     "At its own width d+d_e a transformer whose encodings have |⟨e_i, e_y⟩| < 1 off y has a "
     "smaller mean squared error than any fully connected net of that width, and nets need a width "
-    "of order Td: with m first neurons they keep a share of at least (1−m/(Td))(T−q)/(T−1) of the loss d/q of predicting zero.",
+    "of order Td: with m first neurons they keep a share of at least (1−m/(Td))(T−q)/(T−1) of the "
+    "loss d/q of predicting zero.",
     hypotheses=(FITS, NARROWER, PROPER, GUIDING),
     on=SEPARATIONS,
 )

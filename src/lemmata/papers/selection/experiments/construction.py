@@ -180,7 +180,7 @@ def _mixed(*epsilons: float) -> Several:
     return Several((Plans(sizes, epsilons=epsilons), HandMade(epsilons)))
 
 
-ENCODED = Experiment(_mixed(0.9, 0.5, 0.1, 0.01), _encoded)
+ENCODED = Experiment(_mixed(0.5, 0.9, 0.1, 0.01), _encoded)
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,7 @@ class Orthogonal(AbstractInstances):
         return [self._plan(Task(T, self.q, self.d), d_e) for T, d_e in self.sizes]
 
     def _plan(self, task: Task, d_e: int) -> Plan:
-        rate = min(largest_rate(task, d_e), task.q)
+        rate = min(largest_rate(task, d_e), float(task.q))
         return walsh_plan(task, d_e, rate=rate, epsilon=largest_epsilon(task) / 2)
 
     @property

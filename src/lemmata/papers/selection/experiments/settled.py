@@ -45,7 +45,7 @@ def states(T1: int, q1: int, k: float) -> tuple[Float[np.ndarray, "a 1"], Float[
     return alpha[:, None], C[None, :]
 
 
-def elsewhere(plan: Plan, longer: float, more: int) -> tuple[float, float, float, float]:
+def elsewhere(plan: Plan, longer: float | int, more: int) -> tuple[float, float, float, float]:
     """(T2/T1)^2, loss, first and rest."""
     T1, q1, d, epsilon = plan.task.T, plan.task.q, plan.task.d, plan.epsilon
     T2, q2 = int(longer * T1), more * q1
