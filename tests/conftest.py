@@ -26,6 +26,12 @@ settings.register_profile("lemmata", derandomize=True, deadline=None, database=N
 settings.load_profile("lemmata")
 
 
+def pytest_collection_finish() -> None:
+    """What is loaded now stays: the garbage collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def forget_programs() -> Iterator[None]:
     """Compiled programs of one file serve no other; kept, they fill the memory."""
