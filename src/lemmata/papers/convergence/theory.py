@@ -109,22 +109,6 @@ def attention_bound_starts(eta: Values, n: Values, N: Values, L: Values) -> floa
     return first_step(lambda t: attention_cosine_bound(t, eta, n, N, L), 0.0, np.e**2)
 
 
-def weight_bound_starts(eta: Values, n: Values, L: Values) -> float:
-    """When Theorem 2's weight exceeds 1/(L_max - 1), the least that attention starts from."""
-    if L <= 2:
-        return float("inf")
-    return float(np.ceil(np.log(L / (L - 2)) / C1(eta, n, L)))
-
-
-def loss_bound_starts(T: Values, C0: Values, eta: Values, n: Values, K: Values, L: Values) -> float:
-    """When Theorem 2's loss bound falls below log|V|, the loss of a uniform guess; inf if never."""
-    needed = (np.log(K) - np.log(np.log(K))) / (T * C0) if T else np.inf
-    if needed >= 1:
-        return float("inf")
-    exponent = np.log(2 * L / (1 - needed) - L)
-    return float(np.ceil(exponent / C1(eta, n, L)))
-
-
 def proposition_2_column(optimal: int, non_optimal: int) -> tuple[Fraction, Fraction]:
     """The values that Proposition 2 gives to optimal and non-optimal tokens."""
     total = optimal + non_optimal

@@ -10,7 +10,7 @@ from lemmata.margin import check_optimality, embedded_max_margin, max_margin
 from lemmata.settings import Evidence
 from lemmata.tokens import canonical_embeddings, random_orthonormal_embeddings
 
-from ..experiments import RANDOM_POINTS, SMALL_STRUCTURES, STRUCTURES
+from ..experiments import PRINTED, SMALL_STRUCTURES, STRUCTURES
 from ..setting import ASSUMPTION_2, AT_POINTS, CHOICE, ORDERS, SINGLE_VALUED, TWO_TOKENS, Dataset
 from ._facts import Fault, no_fault
 from ._training import EPS
@@ -26,7 +26,7 @@ LARGEST = 8
     "Section 4.1, Eq. (1)",
     "The mean loss over D_0 equals the loss over distinct inputs, weighted by their frequencies π.",
     hypotheses=AT_POINTS,
-    on=RANDOM_POINTS,
+    on=PRINTED,
 )
 def equation_1(evidence: Evidence[Dataset]) -> Comparison:
     """Both sums at random weights."""
@@ -116,6 +116,6 @@ def _apart(dataset: Dataset, rotate: bool) -> tuple[float, float, float]:
     assert exact.weights is not None
     assert solution.weights is not None
     back = embeddings @ solution.weights @ embeddings.T
-    norm = float(np.linalg.norm(exact.weights))
+    norm = float(np.linalg.norm(exact.weights)) or 1.0
     error = solution.error_bound / norm + 64 * EPS * K
     return float(np.linalg.norm(back - exact.weights)), norm, error

@@ -11,7 +11,7 @@ from lemmata.claims import Comparison, Silence, Version, at_least, at_most, equa
 from lemmata.settings import Evidence
 
 from .. import theory
-from ..experiments import FIRST_STAGE, FROM_ANYWHERE, LONG_STAGE_1, RANDOM_POINTS, UPDATES
+from ..experiments import FIRST_STAGE, FROM_ANYWHERE, LONG_STAGE_1, PRINTED, RANDOM_POINTS, UPDATES
 from ..setting import AT_POINTS, ORDERS, STAGE_1, Dataset
 from ._training import EPS, norm_bounds
 
@@ -194,6 +194,7 @@ def equal_margins(evidence: Evidence[Dataset]) -> list[Comparison]:
     "equation-5",
     "Appendix A, Eq. (5)",
     "Column x of ∇L₀ is softmax(W_ov x) − e_{n(x)}.",
+    on=PRINTED,
 )
 def equation_5(evidence: Evidence[Dataset]) -> Comparison:
     """Projected on random directions, against complex-step derivatives of L₀."""

@@ -12,6 +12,7 @@ from ..counterexamples import skewed, stuck
 from ..experiments import (
     ANY_STEPS,
     LARGE_STEPS,
+    PRINTED,
     RANDOM_POINTS,
     TRAINED_MODELS,
     TRAINING,
@@ -46,6 +47,7 @@ anywhere = statements("convergence", on=RANDOM_POINTS, hypotheses=AT_POINTS)
     "With equal margins Δ, ⟨∇L, W'⟩ = Δ Σ π [(T_y − 1) Σ_{l∈l(n)} φ_l (x_l − x̄) + Σ_{l∉l(n)} "
     "T_{n(x_l)} φ_l (x_l − x̄)]ᵀ W' x_q.",
     hypotheses=(*AT_POINTS, PREIMAGE),
+    on=PRINTED,
 )
 def lemma_4(evidence: Evidence[Dataset]) -> Comparison:
     """At random W and W', against complex-step derivatives of L."""
@@ -207,6 +209,7 @@ def lemma_7_step(evidence: Evidence[Dataset]) -> Comparison:
     "equation-6",
     "Appendix A, Eq. (6)",
     "∇L with respect to W_kq is Σ π X(diag φ − φφᵀ)Xᵀ W_ovᵀ(T − e_y) x_qᵀ.",
+    on=PRINTED,
 )
 def equation_6(evidence: Evidence[Dataset]) -> Comparison:
     """Projected on random directions, against complex-step derivatives of L."""
@@ -267,6 +270,7 @@ def algorithm_1(evidence: Evidence[Dataset]) -> list[Comparison]:
     "equation-11",
     "Appendix C.4, Eq. (11)",
     "If x_lᵀWx_q ≤ x_l'ᵀWx_q − C for some l', then φ_l ≤ e^{−C}.",
+    on=PRINTED,
 )
 def equation_11(evidence: Evidence[Dataset]) -> Comparison:
     """The largest φ_l e^C over all inputs and pairs, at random W."""

@@ -22,7 +22,7 @@ from ._measures import (
     trained_models,
 )
 from ._measures import followed as followed
-from ._points import random_points
+from ._points import printed_formulas, random_points
 from ._updates import single_updates
 
 PAPER_DATA = Drawn(Realizable(), 100)
@@ -68,6 +68,7 @@ SAMPLE_LEVEL = Experiment(
     structures,
 )
 RANDOM_POINTS = Experiment(Several((SPECIAL_DATA, Drawn(Realizable(), 6))), random_points)
+PRINTED = replace(RANDOM_POINTS, measure=printed_formulas)
 
 FREE = ("rate", "steps", "stage1_rate", "stage1_steps")
 """What a statement about Algorithm 1 with any steps leaves open."""

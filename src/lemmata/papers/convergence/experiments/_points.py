@@ -48,28 +48,42 @@ class Point:
     mild: bool
 
 
-def random_points(
+def printed_formulas(
     experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
 ) -> Evidence[Dataset]:
-    """Losses and gradients at random weights of several sizes, by independent routes."""
-    ready = [d for d in instances if d.has_collocation and d.norm_kq > 0 and d.orthonormal]
-    known = {id(dataset) for dataset in ready}
-    skipped = tuple(dataset for dataset in instances if id(dataset) not in known)
-    if not ready:
-        return Evidence((), skipped=skipped)
-    points = [
-        _draw(dataset, np.random.default_rng([experiment.seed, i]))
-        for i, dataset in enumerate(ready)
-    ]
+    """Losses and gradients at random weights, as printed and by complex steps."""
+    ready, skipped, points = _points(experiment, instances)
     tables = [
         [_formulas(dataset, point) for point in row]
         for dataset, row in zip(ready, points, strict=True)
     ]
     columns = {
         name: np.array([[values[name] for values in table] for table in tables])
-        for name in tables[0][0]
+        for name in (tables[0][0] if tables else ())
     }
-    return Evidence(tuple(ready), None, columns | _implemented(ready, points), skipped)
+    return Evidence(ready, None, columns, skipped)
+
+
+def random_points(
+    experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
+) -> Evidence[Dataset]:
+    """Gradients at random weights of several sizes, in the log domain."""
+    ready, skipped, points = _points(experiment, instances)
+    columns = _implemented(ready, points) if ready else {}
+    return Evidence(ready, None, columns, skipped)
+
+
+Datasets = tuple[Dataset, ...]
+
+
+def _points(
+    experiment: Experiment[Any], instances: Sequence[Dataset]
+) -> tuple[Datasets, Datasets, list[list[Point]]]:
+    """The datasets that have points, those that have none, and the points: drawn as if alone."""
+    fits = [d.has_collocation and d.norm_kq > 0 and d.orthonormal for d in instances]
+    ready = tuple(d for d, good in zip(instances, fits, strict=True) if good)
+    skipped = tuple(d for d, good in zip(instances, fits, strict=True) if not good)
+    return ready, skipped, [_draw(d, np.random.default_rng(experiment.seed)) for d in ready]
 
 
 def _draw(dataset: Dataset, generator: np.random.Generator) -> list[Point]:
@@ -150,13 +164,12 @@ def _loss(dataset: Dataset, values: Matrix, weights: Matrix) -> complex:
 
 
 def _listed_loss(dataset: Dataset, values: Matrix, weights: Matrix) -> float:
-    """The loss of Section 3: the mean over D_0, every repetition on its own."""
-    losses = [
-        _sample_loss(values, weights, sample.tokens, sample.label).real
+    """The loss of Section 3: the mean over D_0, where a sample stands as often as it occurs."""
+    total = sum(
+        sample.count * _sample_loss(values, weights, sample.tokens, sample.label).real
         for sample in dataset.data.samples
-        for _ in range(sample.count)
-    ]
-    return float(np.mean(losses))
+    )
+    return total / sum(sample.count for sample in dataset.data.samples)
 
 
 def equation_5(dataset: Dataset, values: Matrix) -> Matrix:
