@@ -72,13 +72,13 @@ def extreme_plans() -> Iterator[Plan]:
             if plan is not None and _key(plan) not in seen:
                 seen.add(_key(plan))
                 yield replace(plan, name=f"extreme {len(seen)}")
-    encoded = product(ENCODED, FAMILIES, ("usual", 1.0))
-    for number, (sizes, kind, eta) in enumerate(encoded):
-        plain = Plan(f"{kind} {number}", Task(*sizes), 1.0, EPSILON)
-        plan = dressed(plain, kind, np.random.default_rng(number))
+    for number, (sizes, kind, large) in enumerate(product(ENCODED, FAMILIES, (False, True))):
+        task = Task(*sizes)
+        plan = Plan(f"{kind} {number}", task, 1.0, EPSILON)
+        plan = dressed(plan, kind, np.random.default_rng(number))
         if plan is not None:
-            rate = usual_rate(plan.task, plan.d_e) if eta == "usual" else 1.0
-            yield replace(plan, rate=rate)
+            small = min(usual_rate(task, None), usual_rate(task, plan.d_e))
+            yield replace(plan, rate=1.0 if large else small)
     for T, q, d_e in ((6, 2, 64), (9, 2, 64)):
         yield Plan(f"random {T}", Task(T, q, 1), 0.05, EPSILON, d_e, 0.5)
 

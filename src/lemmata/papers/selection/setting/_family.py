@@ -26,7 +26,7 @@ FAMILIES = (
 )
 """Orthogonal signs; unit vectors of other lengths; random signs and numbers; vectors near one
 another; a simplex, whose inner products are negative; unit vectors that are a little off; the last
-vector nearly the sum, or the double sum, of two others; and vectors along one line."""
+vector nearly the sum of two others, or four times that; and vectors along one line."""
 
 LONGEST = 12
 """The most positions that are given encodings of these kinds."""
@@ -59,7 +59,7 @@ def family(kind: str, T: int, d_e: int, generator: np.random.Generator) -> Encod
     if T < 3:
         return None
     E = units.copy()
-    E[:, -1] = (1.0 if kind == "dependent" else 2.0) * (E[:, 0] + E[:, 1]) + 0.1 * E[:, -1]
+    E[:, -1] = (1.0 if kind == "dependent" else 4.0) * (E[:, 0] + E[:, 1]) + 0.1 * E[:, -1]
     return E
 
 
