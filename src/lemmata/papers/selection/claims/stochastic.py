@@ -46,6 +46,9 @@ claim = partial(statements("selection"), hypotheses=HYPOTHESES, on=STOCHASTIC)
 ONE_STEP = 64 * float(np.finfo(float).eps)
 """Rounding of one step, relative to alpha or C."""
 
+INTERPOLATION = 1e-6
+"""Of the growth of C, relative: it is the slope of attention between points of a table."""
+
 
 @claim(
     "lemma-e.7",
@@ -147,7 +150,7 @@ def growth_of_c(
     base = np.where(base > 0, base, np.nan)
     turned = evidence.next_C - evidence.C
     low, high = evidence.each(factors).T[:, :, None]
-    rounding = ONE_STEP * evidence.next_C / base
+    rounding = INTERPOLATION + ONE_STEP * evidence.next_C / base
     return [
         at_least(turned, low * base, rounding=rounding, size=base, part="lower bound"),
         at_most(turned, high * base, rounding=rounding, size=base, part="upper bound"),
