@@ -10,6 +10,7 @@ from lemmata.settings import Evidence
 
 from .. import theory
 from ..experiments.construction import ENCODED, Encoded, as_evidence, encode
+from ..experiments.plans import UNIT
 from ..setting import FITS, GUIDING, PROPER, SEPARATED, Plan, Task, misled_encodings
 
 claim = partial(statements("selection"), hypotheses=(FITS, SEPARATED, PROPER), on=ENCODED)
@@ -152,16 +153,16 @@ def misled(bench: Bench) -> Comparison:
 @claim(
     "theorem-c.3/pairwise-repaired",
     "Appendix C.3, proof of Theorem C.3",
-    "If |⟨e_i, e_j⟩| ≤ δ < 1/(q−1) for all pairs, then |⟨e_i, e_y⟩| ≤ qδ/(1−(q−1)δ) off the "
-    "subset; three vectors with q = 2 attain it.",
-    hypotheses=(FITS,),
+    "If |⟨e_i, e_j⟩| ≤ δ < 1/(q−1) for all pairs of unit vectors, then |⟨e_i, e_y⟩| ≤ "
+    "qδ/(1−(q−1)δ) off the subset; three vectors with q = 2 attain it.",
+    hypotheses=(FITS, UNIT),
     adds_up=True,
 )
 @claim(
     "theorem-c.3/pairwise",
     "Appendix C.3, proof of Theorem C.3",
     "If |⟨e_i, e_j⟩| ≤ δ < 1/2 for all pairs, then |⟨e_i, e_y⟩| ≤ δ/(1−2δ) off the subset.",
-    hypotheses=(FITS,),
+    hypotheses=(FITS, UNIT),
     kind="constant",
     counterexample=misled,
 )

@@ -64,6 +64,8 @@ def attained(E: np.ndarray, q: int, sets: Supports) -> float:
     Eigenvectors and singular vectors say which; what they do is computed from E alone.
     """
     first, second = (list(part) for part in sets)
+    if not first:
+        return 0.0
     values, vectors = np.linalg.eigh(E[:, first].T @ E[:, first])
     v = vectors[:, int(np.abs(values - 1).argmax())]
     stretch = abs(float(np.sum((E[:, first] @ v) ** 2)) - 1)

@@ -207,6 +207,7 @@ def single_losses(case: Descent, record: int) -> np.ndarray:
     hypotheses=(SPARSE, STOCHASTIC_STEP),
     on=LENGTHS,
     kind="substance",
+    unbreakable="it is about how a constant grows with T1",
 )
 def corollary_36(evidence: Evidence[LongRun]) -> Comparison:
     """With T2 = 2 T1 and epsilon the loss at the end: the constant that is needed grows with T1."""
@@ -246,6 +247,7 @@ LEVEL = 0.05
     hypotheses=(SPARSE, SMALL_LOSS),
     on=SETTLED,
     kind="misprint",
+    unbreakable="it is about how a constant grows with 1/epsilon",
 )
 def four_terms(evidence: Evidence[Settled]) -> Comparison:
     """The first term lacks epsilon, so that the sum does not vanish with it."""

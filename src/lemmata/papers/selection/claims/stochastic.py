@@ -46,6 +46,9 @@ claim = partial(statements("selection"), hypotheses=HYPOTHESES, on=STOCHASTIC)
 ONE_STEP = 64 * float(np.finfo(float).eps)
 """Rounding of one step, relative to alpha or C."""
 
+INTERPOLATION = 1e-6
+"""Of the growth of C, relative: it is the slope of attention between points of a table."""
+
 
 @claim(
     "lemma-e.7",
@@ -90,14 +93,9 @@ def _chosen_times_missed(gaps: np.ndarray, q: int, C: float) -> float:
     return float((weights / (q + weights) ** 2).mean())
 
 
-def of_isometry(delta: float) -> tuple[float, float]:
-    """(1-3 delta)/(1-2 delta) and (1-delta)/(1-2 delta)."""
-    return (1 - 3 * delta) / (1 - 2 * delta), (1 - delta) / (1 - 2 * delta)
-
-
-def by_isometry(case: Descent) -> tuple[float, float]:
-    """The same of a family's worst encoding."""
-    return of_isometry(case.delta)
+def by_isometry(case: Descent) -> tuple[Any, Any]:
+    """By the delta of a family's worst encoding."""
+    return theory.gap_bounds(case.delta)
 
 
 def by_inner_products(case: Descent) -> tuple[float, float]:
@@ -119,7 +117,7 @@ def far_along(bench: Bench) -> list[Comparison]:
     weights = np.exp(-C[:, None, None] * gaps)
     shares = weights / (plan.task.q + weights.sum(axis=2, keepdims=True)) ** 2
     factor = (shares * gaps).sum(axis=(1, 2)) / shares.sum(axis=(1, 2))
-    low, high = of_isometry(measure_isometry(plan.encodings, 2).delta)
+    low, high = theory.gap_bounds(measure_isometry(plan.encodings, 2).delta)
     how: dict[str, Any] = {"cases": [plan], "places": C}
     return [
         at_least(factor[None], low, part="lower bound, by C", **how),
@@ -152,7 +150,7 @@ def growth_of_c(
     base = np.where(base > 0, base, np.nan)
     turned = evidence.next_C - evidence.C
     low, high = evidence.each(factors).T[:, :, None]
-    rounding = ONE_STEP * evidence.next_C / base
+    rounding = INTERPOLATION + ONE_STEP * evidence.next_C / base
     return [
         at_least(turned, low * base, rounding=rounding, size=base, part="lower bound"),
         at_most(turned, high * base, rounding=rounding, size=base, part="upper bound"),
@@ -275,8 +273,8 @@ def s3(evidence: Evidence[Descent]) -> Comparison:
 
 def at_first_stage(case: Descent) -> np.ndarray:
     """q s_+ of every encoding and subset at C = (1-2 delta)/(1-3 delta) log((T-q)/q)."""
-    T, q, delta = case.task.T, case.task.q, case.delta
-    C = (1 - 2 * delta) / (1 - 3 * delta) * np.log((T - q) / q)
+    T, q = case.task.T, case.task.q
+    C = np.log((T - q) / q) / theory.gap_bounds(case.delta)[0]
     weights = np.exp(-C * case.gaps).sum(axis=1)
     return q / (q + weights)
 

@@ -28,7 +28,16 @@ from ..setting import (
     walsh,
 )
 from .networks import Unseen
-from .plans import AbstractOfPlan, AbstractPlanned, Drawn, Plans, Size, Trial, tabulate
+from .plans import (
+    AbstractOfPlan,
+    AbstractPlanned,
+    Drawn,
+    Plans,
+    Size,
+    Trial,
+    length_problem,
+    tabulate,
+)
 
 MOST_SUBSETS = 20_000
 """If there are more subsets, so many random ones are looked at."""
@@ -95,7 +104,7 @@ class Encoded(AbstractPlanned):
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What the proof needs and these encodings lack."""
-        problems = []
+        problems = list(length_problem(self.plan, self.E))
         if self.closest > CLOSE:
             text = f"some |<e_i, e_y>| off the subset is {self.closest:.4f}, more than 1/2"
             problems.append(Problem("encodings_too_close", self.name, text))

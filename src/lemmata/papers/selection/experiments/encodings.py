@@ -13,7 +13,7 @@ from lemmata.tokens import Problem
 
 from ..setting import FamilyAttention, Isometry, Plan, measure_isometry, near_orthogonal_family
 from ..theory import NEEDED_DELTA
-from .plans import AbstractPlanned, Drawn, Plans, Size, Trial, all_problems
+from .plans import AbstractPlanned, Drawn, Plans, Size, Trial, all_problems, length_problem
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class Ensemble(AbstractPlanned):
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Hypotheses that are not met, the RIP with delta < 1/10 among them."""
-        return (*all_problems(self.plan), *self._isometry_problem)
+        own = length_problem(self.plan, self.E)
+        return (*all_problems(self.plan), *own, *self._isometry_problem)
 
     @property
     def _isometry_problem(self) -> tuple[Problem, ...]:

@@ -28,6 +28,16 @@ STABLE = hypothesis("stable", "eta < 2q", "descent is stable at the end", "unsta
 """What Theorems 3.3 and E.6 and their corollaries lack: as s_+ -> 1/q the recursion multiplies
 the distance of alpha from its resting point by 1 - eta/q."""
 
+UNIT = hypothesis("unit", "||e_i|| = 1", "encodings have unit length", "not_unit")
+
+
+def length_problem(plan: Plan, E: Float[np.ndarray, "... d_e T"]) -> tuple[Problem, ...]:
+    """Whether some encoding is not of unit length, up to rounding."""
+    off = float(np.abs(np.sum(E**2, axis=-2) - 1).max())
+    if off <= 1e-12 * E.shape[-2]:
+        return ()
+    return (Problem("not_unit", plan.name, f"a squared length is off by {off:.3g}"),)
+
 
 def all_problems(plan: Plan) -> tuple[Problem, ...]:
     """The hypotheses of the theorems that a plan does not meet, and eta < 2q."""
