@@ -32,9 +32,9 @@ class Parts:
 
     N: int = 2
     K: int = 4
-    d: int = 3
+    d: int = 2
     m: int = 2
-    H: int = 4
+    H: int = 2
     tau: float = 0.1
     tokens: str = "unit"
     representations: str = "gaussian"

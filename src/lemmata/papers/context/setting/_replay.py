@@ -1,50 +1,53 @@
 """Gradient descent again, in ball arithmetic: head by head, token by token, as the paper writes.
 
-It shares no code with training. What does not move (A, L*, Z'Z + m tau I) is computed in fractions;
-every other number is a ball that contains the true value, so that what it says of the sign of a
-difference is proved. The motion of Q and the distance from A are kept as such, so that neither
-is a difference of numbers that agree in most digits.
+It shares no code with training. Every number is a ball that contains the true value, so that what
+it says of the sign of a difference is proved.
+
+A step taken from balls makes them wider, although descent brings neighbouring paths together. So
+each step is taken from a point, and how far the true path is from that point is bounded apart.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from flint import acb_mat, arb, arb_mat, fmpq, fmpq_mat
-from jaxtyping import Float, Int
+from flint import acb_mat, arb, arb_mat, ctx
+from jaxtyping import Int
 
 from lemmata.settings import Balls
 
+from ._fractions import Fixed, fixed, matrix
 from ._plan import Plan
 from ._plan_training import BLOWN_UP, PlanTraining
-from ._task import Task
 
 COLUMNS = ("gap", "loss", "guarantee", "in_domain", "out_of_domain", "moved_Q")
 
+MOST_WORK = 400_000
+"""Steps times N^2 K H: more takes longer than anybody waits for a proof."""
+
+BITS = 64
+"""Of balls that bound a distance, where a few digits are enough."""
+
 
 @dataclass(frozen=True)
-class Exact:
-    """What does not move.
+class Place:
+    """Weights, and how far the true ones may be from them.
 
     Attributes:
-        tokens: one column a token; the prompt is the first columns.
-        gram: Z'Z + m tau I, which is E y y' in domain.
-        elsewhere: E y y' under N(1, 4 I).
-        target: A.
-        minimum: L*.
+        moved: how far each Q_h is from its start.
+        w: one row a head.
+        error: a bound on the distance in (Q, w / gamma), in which descent has one rate (Lemma 6).
     """
 
-    tokens: arb_mat
-    prompt: arb_mat
-    gram: arb_mat
-    elsewhere: arb_mat
-    target: arb_mat
-    minimum: arb
+    moved: list[arb_mat]
+    w: arb_mat
+    error: arb
 
 
 @dataclass(frozen=True)
 class Point:
-    """Weights, attention there, and what is left to learn.
+    """What follows from weights.
 
     Attributes:
         moved: how far each Q_h is from its start.
@@ -56,7 +59,7 @@ class Point:
     """
 
     moved: list[arb_mat]
-    w: list[list[arb]]
+    w: arb_mat
     attention: list[arb_mat]
     away: arb_mat
     slope: arb_mat
@@ -65,175 +68,226 @@ class Point:
 
 def replay(plan: Plan, training: PlanTraining, steps: Int[np.ndarray, "records"]) -> Balls | None:
     """The columns at the recorded steps, for gradient descent on the population loss."""
-    if training.algorithm != "gd":
+    work = int(steps[-1]) * plan.task.N**2 * plan.task.K * plan.heads
+    if training.algorithm != "gd" or work > MOST_WORK:
         return None
-    exact = _exact(plan.task)
-    start = [_matrix(Q) for Q in np.asarray(plan.start.Q).transpose(1, 0, 2)]
-    eta_Q, eta_w = (arb(rate) for rate in training.rates(plan))
-    limit, length = arb(BLOWN_UP * plan.task.initial_gap), _norm(start)
-    d, K = plan.task.d, plan.task.K
-    at = _point(exact, start, [arb_mat(d, d) for _ in start], [[arb(0)] * K for _ in start])
+    start = [matrix(Q) for Q in np.asarray(plan.start.Q).transpose(1, 0, 2)]
+    descent = Descent(fixed(plan.task), start, *map(arb, training.rates(plan)))
+    first, K = descent.at(descent.first), plan.task.K
     shrink = arb("nan")
     if training.by_theory:
-        shrink = 1 - eta_w * _least_eigenvalue(exact, at.attention) / (2 * K)
-    first, stopped, records = at.gap, False, []
-    for step in range(int(steps[-1]) + 1):
-        if step and not stopped:
-            after = _step(exact, start, at, eta_Q, eta_w)
-            if after.gap <= limit:
-                at = after
-            elif after.gap > limit:
-                stopped = True
-            else:
-                return _too_wide(records, len(steps), eta_w)
-        if step in steps:
-            guarantee = first * shrink**step
-            other = _inner(at.away, exact.elsewhere * at.away) / K
-            moved = _norm(at.moved) / length
-            records.append((at.gap, at.gap + exact.minimum, guarantee, 2 * at.gap, other, moved))
-    return _columns(records, eta_w)
-
-
-def _columns(records: Sequence[Sequence[arb]], rate: arb) -> Balls:
+        shrink = 1 - descent.eta_w * _least_eigenvalue(descent.task, first.attention) / (2 * K)
+    path = descent.path(arb(BLOWN_UP * plan.task.initial_gap))
+    wanted, records = set(steps.tolist()), []
+    for step, place in zip(range(int(steps[-1]) + 1), path, strict=False):
+        if step not in wanted:
+            continue
+        here = descent.at(place)
+        guarantee = first.gap * shrink**step if training.by_theory else shrink
+        other = _inner(here.away, descent.task.elsewhere * here.away) / K
+        moved = _norm(here.moved) / _norm(start)
+        loss = here.gap + descent.task.minimum
+        records.append((here.gap, loss, guarantee, 2 * here.gap, other, moved))
+    records += [(arb("nan"),) * len(COLUMNS)] * (len(steps) - len(records))
     columns = dict(zip(COLUMNS, np.array(records, dtype=object).T, strict=True))
-    return {**columns, "rate": np.array([rate], dtype=object)}
+    return {**columns, "rate": np.array([descent.eta_w], dtype=object)}
 
 
-def _too_wide(records: list[tuple[arb, ...]], count: int, rate: arb) -> Balls:
-    """Nothing is known from here on: the balls do not tell whether training has diverged."""
-    unknown = (arb("nan"),) * len(COLUMNS)
-    return _columns([*records, *[unknown] * (count - len(records))], rate)
+@dataclass(frozen=True)
+class Descent:
+    """Descent (10) on a task from Q_h = start, w = 0."""
 
+    task: Fixed
+    start: list[arb_mat]
+    eta_Q: arb  # noqa: N815
+    eta_w: arb
 
-def _exact(task: Task) -> Exact:
-    """In fractions: the numbers of a task are taken as what they are in float64."""
-    (m, K), N = task.representations.shape, task.N
-    features, tau = _fractions(task.representations), _fraction(task.tau)
-    Z = _columns_of(features, range(N))
-    Zt, ridge = Z.transpose(), m * tau
-    identity = _scaled_identity(N, fmpq(1))
-    gram = Zt * Z + _scaled_identity(N, ridge)
-    target, minimum = _together(identity, fmpq_mat(N, K - N)), fmpq(0)
-    if N < K:
-        queries = _columns_of(features, range(N, K))
-        solved = _ridge_map(Z, gram, ridge) * queries
-        target = _together(identity, solved)
-        missed = queries.transpose() * (queries - Z * solved)
-        minimum = sum((missed[k, k] + ridge for k in range(K - N)), fmpq(0)) / (2 * K)
-    moment = fmpq_mat(m, m, [fmpq(5 if i == j else 1) for i in range(m) for j in range(m)])
-    tokens = _matrix(task.tokens)
-    return Exact(
-        tokens=tokens,
-        prompt=_matrix(task.tokens[:, :N]),
-        gram=arb_mat(gram),
-        elsewhere=arb_mat(Zt * moment * Z + _scaled_identity(N, 5 * ridge)),
-        target=arb_mat(target),
-        minimum=arb(minimum),
-    )
+    @cached_property
+    def gamma(self) -> arb:
+        """sqrt(eta_w / eta_Q)."""
+        return (self.eta_w / self.eta_Q).sqrt()
 
+    @property
+    def first(self) -> Place:
+        """Where it starts."""
+        heads, size = len(self.start), self.start[0].nrows()
+        return Place([arb_mat(size, size)] * heads, arb_mat(heads, self.task.K), arb(0))
 
-def _ridge_map(Z: fmpq_mat, gram: fmpq_mat, ridge: fmpq) -> fmpq_mat:
-    """(Z'Z + m tau I)^-1 Z'; without noise the pseudoinverse of Z, by its rank."""
-    if ridge:
-        return gram.solve(Z.transpose())
-    reduced, rank = Z.rref()
-    rows = [[reduced[i, j] for j in range(Z.ncols())] for i in range(rank)]
-    if not rank:
-        return fmpq_mat(Z.ncols(), Z.nrows())
-    right = fmpq_mat(rows)
-    left = _columns_of(Z, [next(j for j, entry in enumerate(row) if entry) for row in rows])
-    inner = (right * right.transpose()).inv() * (left.transpose() * left).inv()
-    return right.transpose() * inner * left.transpose()
+    def path(self, limit: arb) -> Iterator[Place]:
+        """All places; it stays where it is once the gap would exceed the limit.
 
+        It ends where balls do not tell whether it does.
+        """
+        place = self.first
+        around, diverged = self._roughly(place), False
+        while not diverged:
+            yield place
+            after = self.step(place, around)
+            around = self._roughly(after)
+            gap = around.gap if around.gap <= limit else self.at(after).gap
+            diverged = gap > limit
+            if not (diverged or gap <= limit):
+                return
+            place = place if diverged else after
+        while True:
+            yield place
 
-def _point(exact: Exact, start: list[arb_mat], moved: list[arb_mat], w: list[list[arb]]) -> Point:
-    """Attention, A-hat - A and the loss at these weights."""
-    attention = [_softmax(exact, Q + change) for Q, change in zip(start, moved, strict=True)]
-    N, K = exact.target.nrows(), exact.target.ncols()
-    away = -exact.target
-    for n in range(N):
-        for k in range(K):
-            away[n, k] += sum(
-                (s[n, k] * row[k] for s, row in zip(attention, w, strict=True)), arb(0)
-            )
-    weighted = exact.gram * away
-    return Point(moved, w, attention, away, weighted / K, _inner(away, weighted) / (2 * K))
+    def at(self, place: Place) -> Point:
+        """Attention, A-hat - A and the loss at all weights that are meant by a place."""
+        around, heads = arb(0, place.error.upper()), range(len(place.moved))
+        still = self.task.N == 1  # with one example attention cannot change, and Q never moves
+        moved = place.moved if still else [_widened(change, around) for change in place.moved]
+        w = _widened(place.w, around * self.gamma)
+        attention = [self._softmax(self.start[h] + moved[h]) for h in heads]
+        away = -self.task.target
+        for n in range(self.task.N):
+            for k in range(self.task.K):
+                away[n, k] += sum((attention[h][n, k] * w[h, k] for h in heads), arb(0))
+        weighted, K = self.task.gram * away, self.task.K
+        gap = _inner(away, weighted) / (2 * K)
+        return Point(moved, w, attention, away, weighted / K, gap)
 
+    def _softmax(self, Q: arb_mat) -> arb_mat:
+        """softmax(V'Q v_k), one column a token."""
+        scores = self.task.prompt.transpose() * (Q * self.task.tokens)
+        for k in range(self.task.K):
+            column = [scores[n, k] for n in range(self.task.N)]
+            powers = [arb(1), *((x - column[0]).exp() for x in column[1:])]
+            total = sum(powers, arb(0))
+            for n, power in enumerate(powers):
+                scores[n, k] = power / total
+        return scores
 
-def _softmax(exact: Exact, Q: arb_mat) -> arb_mat:
-    """softmax(V'Q v_k), one column a token."""
-    logits = exact.prompt.transpose() * (Q * exact.tokens)
-    N, K = logits.nrows(), logits.ncols()
-    for k in range(K):
-        powers = [(logits[n, k] - logits[0, k]).exp() if n else arb(1) for n in range(N)]
-        total = sum(powers, arb(0))
-        for n in range(N):
-            logits[n, k] = powers[n] / total
-    return logits
+    def _roughly(self, place: Place) -> Point:
+        """The same in a few digits."""
+        precision, ctx.prec = ctx.prec, BITS
+        try:
+            return self.at(place)
+        finally:
+            ctx.prec = precision
 
-
-def _step(exact: Exact, start: list[arb_mat], at: Point, eta_Q: arb, eta_w: arb) -> Point:
-    """One step of (10)."""
-    N, K = exact.target.nrows(), exact.target.ncols()
-    moved, w = [], []
-    for change, row, s in zip(at.moved, at.w, at.attention, strict=True):
-        pull = [sum((s[n, k] * at.slope[n, k] for n in range(N)), arb(0)) for k in range(K)]
-        logits = arb_mat(N, K)
-        for n in range(N):
+    def step(self, place: Place, around: Point) -> Place:
+        """One step from the middle of a place, given what holds around it."""
+        at = self.at(Place(place.moved, place.w, arb(0)))
+        N, K, heads = self.task.N, self.task.K, range(len(place.moved))
+        moved, w = [], arb_mat(len(place.moved), K)
+        for h, s in enumerate(at.attention):
+            logits = arb_mat(N, K)
             for k in range(K):
-                others = (s[i, k] * (at.slope[n, k] - at.slope[i, k]) for i in range(N) if i != n)
-                logits[n, k] = row[k] * s[n, k] * sum(others, arb(0))
-        moved.append(change - exact.prompt * logits * exact.tokens.transpose() * eta_Q)
-        w.append([old - eta_w * by for old, by in zip(row, pull, strict=True)])
-    return _point(exact, start, moved, w)
+                pull = sum((s[n, k] * at.slope[n, k] for n in range(N)), arb(0))
+                w[h, k] = at.w[h, k] - self.eta_w * pull
+                for n in range(N):
+                    logits[n, k] = at.w[h, k] * s[n, k] * _above(s, at.slope, n, k)
+            slope = self.task.prompt * logits * self.task.tokens.transpose()
+            moved.append(at.moved[h] - slope * self.eta_Q)
+        lost = _norm([_radii(change) for change in moved]) + _norm([_radii(w)]) / self.gamma
+        error = self._growth(around) * place.error + lost
+        return Place([_middles(moved[h]) for h in heads], _middles(w), error.upper())
+
+    def _growth(self, at: Point) -> arb:
+        """A bound on |I - eta_Q H|, H being the Hessian in (Q, w / gamma).
+
+        H is J'(Z'Z + m tau I)J / K, whose part in this is at most 1 unless the step is too long,
+        and a part that has the slope as a factor.
+        """
+        V = _square(self.task.prompt.entries())
+        bent, crossed, squares = arb(0), arb(0), arb(0)
+        for h, s in enumerate(at.attention):
+            own = arb(0)
+            for k in range(self.task.K):
+                turned, spread = _turn(s, at.slope, k)
+                size, w = V * self._squares[k], at.w[h, k].abs_upper()
+                own += 3 * w * size * _root(turned)
+                crossed += size * turned
+                squares += w * w * size * spread
+            bent = bent.max(own)
+        curved = self.eta_Q * (bent + self.gamma * _root(crossed))
+        longest = self.eta_w * self._steepest(at) + self.eta_Q * squares * _norm([self.task.gram])
+        return (arb(1).max(longest / self.task.K - 1) + curved).upper()
+
+    @cached_property
+    def _squares(self) -> list[arb]:
+        """The squared norms of the tokens."""
+        tokens = self.task.tokens
+        rows = range(tokens.nrows())
+        return [_square(tokens[i, k] for i in rows) for k in range(self.task.K)]
+
+    def _steepest(self, at: Point) -> arb:
+        """A bound on the largest eigenvalue of all B_k B_k', which are those of C'(Z'Z + ...)C."""
+        most = arb(0)
+        for k in range(self.task.K):
+            C = _columns_of(at.attention, k)
+            square = C.transpose() * self.task.gram * C
+            fourth = square * square
+            most = most.max(_root(_root(_inner(fourth, fourth))))
+        return most
 
 
-def _least_eigenvalue(exact: Exact, attention: list[arb_mat]) -> arb:
+def _above(s: arb_mat, slope: arb_mat, n: int, k: int) -> arb:
+    """slope_n - sum_i s_i slope_i, which is exactly 0 where there is one token."""
+    others = (i for i in range(s.nrows()) if i != n)
+    return sum((s[i, k] * (slope[n, k] - slope[i, k]) for i in others), arb(0))
+
+
+def _turn(s: arb_mat, slope: arb_mat, k: int) -> tuple[arb, arb]:
+    """The squared norms of D slope and of D, where D = diag(s) - s s'.
+
+    The second derivative of slope's along logits is diag(a) - s a' - a s' with a = D slope, and has
+    at most three times the norm of a.
+    """
+    rows = range(s.nrows())
+    turned = [s[n, k] * _above(s, slope, n, k) for n in rows]
+    spread = [s[n, k] * ((n == i) - s[i, k]) for n in rows for i in rows]
+    return _square(turned), _square(spread)
+
+
+def _least_eigenvalue(task: Fixed, attention: list[arb_mat]) -> arb:
     """zeta_0: B_k B_k' has the eigenvalues of (Z'Z + m tau I) C_k C_k'."""
-    N, K = exact.target.nrows(), exact.target.ncols()
     least = arb("inf")
-    for k in range(K):
-        C = arb_mat([[s[n, k] for s in attention] for n in range(N)])
-        product = exact.gram * C * C.transpose()
-        values = [product[0, 0]] if N == 1 else [value.real for value in _eigenvalues(product)]
-        for value in values:
-            least = least.min(value)
+    for k in range(task.K):
+        C = _columns_of(attention, k)
+        product = task.gram * C * C.transpose()
+        for value in acb_mat(product).eig(multiple=True) if task.N > 1 else [product[0, 0]]:
+            least = least.min(value.real)
     return least
 
 
-def _eigenvalues(matrix: arb_mat) -> list:
-    return acb_mat(matrix).eig(multiple=True)
-
-
-def _fraction(value: float) -> fmpq:
-    return fmpq(*float(value).as_integer_ratio())
-
-
-def _fractions(values: Float[np.ndarray, "rows columns"]) -> fmpq_mat:
-    return fmpq_mat([[_fraction(value) for value in row] for row in values])
-
-
-def _columns_of(matrix: fmpq_mat, chosen: Sequence[int]) -> fmpq_mat:
-    return fmpq_mat([[matrix[i, j] for j in chosen] for i in range(matrix.nrows())])
-
-
-def _together(left: fmpq_mat, right: fmpq_mat) -> fmpq_mat:
-    """Two matrices side by side."""
-    rows = range(left.nrows())
-    return fmpq_mat([[m[i, j] for m in (left, right) for j in range(m.ncols())] for i in rows])
-
-
-def _scaled_identity(size: int, value: fmpq) -> fmpq_mat:
-    return fmpq_mat([[value if i == j else fmpq(0) for j in range(size)] for i in range(size)])
-
-
-def _matrix(values: Float[np.ndarray, "rows columns"]) -> arb_mat:
-    return arb_mat([[arb(float(value)) for value in row] for row in values])
+def _columns_of(attention: list[arb_mat], k: int) -> arb_mat:
+    """C_k, one column a head."""
+    return arb_mat([[s[n, k] for s in attention] for n in range(attention[0].nrows())])
 
 
 def _inner(a: arb_mat, b: arb_mat) -> arb:
     return sum((x * y for x, y in zip(a.entries(), b.entries(), strict=True)), arb(0))
 
 
+def _square(values: Iterable[arb]) -> arb:
+    """The squared norm; a power of a ball around 0 would be no number."""
+    return sum((x * x for x in values), arb(0))
+
+
 def _norm(matrices: list[arb_mat]) -> arb:
-    return sum((_inner(matrix, matrix) for matrix in matrices), arb(0)).sqrt()
+    square = _square(x for one in matrices for x in one.entries())
+    if square.lower() > 0 or square.is_zero():
+        return square.sqrt()
+    half = _root(square) / 2
+    return half + arb(0, half.upper())
+
+
+def _root(square: arb) -> arb:
+    """A bound on a root, also where the ball of its square reaches below 0."""
+    return square.abs_upper().sqrt()
+
+
+def _middles(values: arb_mat) -> arb_mat:
+    return arb_mat(values.nrows(), values.ncols(), [x.mid() for x in values.entries()])
+
+
+def _radii(values: arb_mat) -> arb_mat:
+    return arb_mat(values.nrows(), values.ncols(), [x.rad() for x in values.entries()])
+
+
+def _widened(values: arb_mat, by: arb) -> arb_mat:
+    if by.is_zero():
+        return values
+    return arb_mat(values.nrows(), values.ncols(), [x + by for x in values.entries()])

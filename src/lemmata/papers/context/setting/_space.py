@@ -35,7 +35,7 @@ NOISES = (1.0, 0.01)
 
 EXTREMES: Mapping[str, tuple[Any, ...]] = {
     "tau": (0.0, 1e-9, 1e-4, 10.0, 1e4),
-    "H": (1, 2, 8),
+    "H": (1, 3, 8),
     "N": (1, 4),
     "K": (3, 8),
     "d": (1, 6),
@@ -120,6 +120,7 @@ class PlanSpace(AbstractSpace[Plan]):
         return replace(instance, task=replace(task, tokens=tokens))
 
     def simpler(self, instance: Plan) -> Iterator[Plan]:
+        yield from _far_fewer(instance)
         yield from _fewer(instance)
         yield from _plainer(instance)
 
@@ -180,6 +181,20 @@ def _dictionaries(
         rest = [token for token in family if token not in prompt]
         for queries in combinations(rest, K - N):
             yield (*prompt, *queries)
+
+
+def _far_fewer(plan: Plan) -> Iterator[Plan]:
+    """The first example or two, the last query, and as few heads, coordinates and tasks."""
+    task = plan.task
+    for few in (1, 2):
+        if few < task.N and task.N < task.K:
+            kept = [*range(few), task.K - 1]
+            heads = max(1, plan.heads - task.N + few)
+            for d, m in ((few, 1), (few, task.m), (task.d, task.m)):
+                tokens, features = task.tokens[:d, kept], task.representations[:m, kept]
+                if is_unit(task.tokens) and tokens.any(axis=0).all():
+                    tokens = renormalized(tokens)
+                yield replace(_with(plan, tokens, features, few), heads=heads)
 
 
 def _fewer(plan: Plan) -> Iterator[Plan]:
