@@ -39,7 +39,7 @@ class PlanDescent(AbstractGuardable[PathState]):
         system: the task.
         start: the first weights.
         rates: eta_Q and eta_w.
-        elsewhere: E y y' of prompts out of domain.
+        elsewhere: R with R'R = E y y' of prompts out of domain.
     """
 
     system: System
@@ -73,10 +73,10 @@ class PlanDescent(AbstractGuardable[PathState]):
         return state.gap
 
     def measure(self, state: PathState) -> dict[str, Float[Array, "..."]]:
-        away, moved = state.away, jnp.sum(state.moved**2) / jnp.sum(self.start.Q**2)
+        moved = jnp.sum(state.moved**2) / jnp.sum(self.start.Q**2)
         return {
             "gap": state.gap,
-            "out_of_domain": jnp.sum(away * (self.elsewhere @ away)) / self.system.count,
+            "out_of_domain": jnp.sum((self.elsewhere @ state.away) ** 2) / self.system.count,
             "moved_Q": jnp.sqrt(moved),
         }
 

@@ -13,6 +13,7 @@ from lemmata._errors import InputError, unknown_name
 from lemmata.training import Guarded, GuardedState, Recording, Store, log_spaced, record_steps, run
 
 from ._frozen import attention_of
+from ._laws import label_root, shifted_law
 from ._model import Weights, pad_systems, pad_weights, stack_padded
 from ._path import PlanDescent
 from ._plan import Plan
@@ -142,18 +143,18 @@ class PlanTraining:
     def dynamics(self, plans: Sequence[Plan]) -> Guarded:
         """The runs of several plans, padded to the largest of them, with a leading axis."""
         limit = jnp.asarray([BLOWN_UP * plan.task.initial_gap for plan in plans])
-        trainings = [self._training(plan) for plan in plans]
+        shape = None if self.sample else _shape(plans)
         if self.algorithm == "adam":
-            together = side_by_side(trainings, None if self.sample else _shape(plans))
+            together = side_by_side([self._training(plan) for plan in plans], shape)
             return Guarded(together, limit.astype(jnp.float32), lag=1)
-        system = pad_systems(
-            [plan.task for plan in plans], [plan.heads for plan in plans], _shape(plans)
-        )
+        tasks = [plan.task for plan in plans]
+        system = pad_systems(tasks, [plan.heads for plan in plans], shape)
+        elsewhere = [label_root(task, shifted_law(task.m)) for task in tasks]
         descent = PlanDescent(
             system,
             start=pad_weights([plan.start for plan in plans], system),
             rates=jnp.asarray([self.rates(plan) for plan in plans]),
-            elsewhere=stack_padded([how.elsewhere for how in trainings], system.root.shape[1:]),
+            elsewhere=stack_padded(elsewhere, system.root.shape[1:]),
         )
         return Guarded(descent, limit)
 

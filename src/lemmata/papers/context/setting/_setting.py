@@ -43,8 +43,8 @@ from ._task import draw_task
 LONGEST_PROMPT = 5
 """Of a plan that is drawn."""
 
-LEAST_GAP = {"gd": 1e-18, "adam": 1e-10}
-"""Below this part of the first gap, a difference of squares, few of its digits are right."""
+LEAST_GAP = {"gd": 1e-280, "adam": 1e-10}
+"""Below this part of the first gap few of its digits are right: it underflows, or is rounding."""
 
 
 def _yes_or_no(text: str) -> bool:

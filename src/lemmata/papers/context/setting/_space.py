@@ -86,7 +86,7 @@ class PlanSpace(AbstractSpace[Plan]):
             tau=_rounded(10 ** generator.uniform(-4, 1)),
             tokens=str(generator.choice(TOKENS, p=_mostly_first(len(TOKENS)))),
             representations=str(generator.choice(REPRESENTATIONS)),
-            scale=float(10 ** generator.integers(-1, 2)),
+            scale=float(10.0 ** int(generator.integers(-1, 2))),
             beta=_rounded(10 ** generator.uniform(-1, 1)),
             seed=int(generator.integers(100)),
         )
