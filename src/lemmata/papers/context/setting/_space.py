@@ -137,6 +137,8 @@ class PlanSpace(AbstractSpace[Plan]):
             return "every token has its label in the prompt"
         if len(np.unique(instance.task.tokens, axis=1).T) < instance.task.K:
             return "two tokens are the same"
+        if not instance.task.representations.any():
+            return "labels are noise alone"
         return None
 
     def changes(self, instance: Plan) -> Iterator[tuple[str, Plan]]:
