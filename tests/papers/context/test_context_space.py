@@ -110,7 +110,7 @@ def five_times(run):
 
 @pytest.mark.parametrize("lemma", [rises, five_times])
 def test_a_false_lemma_breaks_with_a_proof(lemma) -> None:
-    finding = lm.falsify(lemma, budget=30)[0]
+    finding = lm.falsify(lemma, budget=30.0)[0]
     assert finding.status == "fails"
     assert finding.certified
     assert finding.witness.size[0] <= 7
@@ -118,6 +118,6 @@ def test_a_false_lemma_breaks_with_a_proof(lemma) -> None:
 
 
 def test_a_true_lemma_survives() -> None:
-    finding = lm.falsify(harder, budget=4)[0]
+    finding = lm.falsify(harder, budget=4.0)[0]
     assert finding.status == "survived"
     assert finding.tried > 200

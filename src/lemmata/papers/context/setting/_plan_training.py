@@ -38,7 +38,7 @@ NO_STEP_SIZE = {
 }
 """Problems with which (16) says nothing."""
 
-SHAPES = ((2, 2, 4, 2), (4, 4, 4, 4), (8, 8, 8, 8), (16, 16, 16, 16))
+SHAPES = ((2, 2, 4, 2), (4, 4, 8, 4), (8, 8, 8, 8), (16, 16, 16, 16))
 """Small plans are padded to one of these d, N, K and H, so that few programs are compiled."""
 
 COUNTS = (1, 16, 128)

@@ -35,10 +35,10 @@ NOISES = (1.0, 0.01)
 
 EXTREMES: Mapping[str, tuple[Any, ...]] = {
     "tau": (0.0, 1e-9, 1e-4, 10.0, 1e4),
-    "H": (1, 3, 8),
-    "N": (1, 4),
+    "H": (1, 3, 4),
+    "N": (1, 3),
     "K": (3, 8),
-    "d": (1, 6),
+    "d": (1, 4),
     "m": (1, 6),
     "tokens": TOKENS[1:],
     "representations": REPRESENTATIONS[1:],
@@ -82,7 +82,7 @@ class PlanSpace(AbstractSpace[Plan]):
             K=N + int(generator.integers(1, 4)),
             d=int(generator.integers(1, 4)),
             m=int(generator.integers(1, 4)),
-            H=int(generator.integers(max(N - 1, 1), N + 3)),
+            H=int(generator.integers(max(N - 1, 1), 5)),
             tau=_rounded(10 ** generator.uniform(-4, 1)),
             tokens=str(generator.choice(TOKENS, p=_mostly_first(len(TOKENS)))),
             representations=str(generator.choice(REPRESENTATIONS)),
