@@ -35,8 +35,17 @@ def _precision():
     ctx.prec = old
 
 
-@pytest.mark.parametrize("kind", ["small", "one example", "wide", "large", "long tokens"])
-@pytest.mark.parametrize("options", [{}, {"rate": 0.1}, {"rate": 4.0}])
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("small", {}),
+        ("small", {"rate": 4.0}),
+        ("one example", {}),
+        ("wide", {"rate": 0.1}),
+        ("large", {}),
+        ("long tokens", {"rate": 0.1}),
+    ],
+)
 def test_training_agrees_with_balls(kind: str, options: dict) -> None:
     instance = plan(kind)
     run = lm.train([instance], record=tuple(STEPS.tolist()), steps=60, **options)
@@ -105,8 +114,9 @@ def by_mpmath(instance: Plan, rates: tuple[float, float], steps: int) -> dict[st
     }
 
 
-@pytest.mark.parametrize("kind", ["small", "one example", "long tokens"])
-@pytest.mark.parametrize("options", [{}, {"rate": 0.3}])
+@pytest.mark.parametrize(
+    ("kind", "options"), [("small", {}), ("one example", {}), ("long tokens", {"rate": 0.3})]
+)
 def test_balls_contain_what_mpmath_finds(kind: str, options: dict) -> None:
     """Loss and motion to 30 digits, by other formulas: no A, no L*, no derivative worked out."""
     instance, steps = plan(kind), 3

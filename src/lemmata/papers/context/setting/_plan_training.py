@@ -190,7 +190,7 @@ class PlanTraining:
         """Plans of one batch, small ones filled up to a number for which a program is compiled."""
         small = _shape(plans) is not None and not self.sample
         group = next((n for n in COUNTS if len(plans) <= 4 * n), COUNTS[-1]) if small else 1
-        filled = [*plans, *plans[-1:] * (-len(plans) % group)]
+        filled = [*plans, *[plans[-1]] * (-len(plans) % group)]
         return run(
             self.dynamics(filled),
             self.recorded,
