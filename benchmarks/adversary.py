@@ -14,7 +14,7 @@ import lemmata as lm
 from lemmata._verbs import find_claims, setting_of
 from lemmata.claims import Claim, Kind
 from lemmata.search import Finding, attack
-from lemmata.search._attack import read_back
+from lemmata.search._proofs import read_back
 
 SECONDS = {"lemmas": 60.0, "rediscovery": 120.0}
 PAPERS = ("mechanics", "convergence", "selection", "context")

@@ -1,6 +1,7 @@
 """Every test runs in the strictest mode there is, and the same way each time."""
 
 import gc
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,10 +12,12 @@ from hypothesis import settings
 from oracles.golden import GOLDEN, Case, cases
 
 CACHE = Path(tempfile.gettempdir()) / f"lemmata-test-programs-{jax.__version__}"
-"""Compiled programs on disk, which the workers share."""
+"""Compiled programs on disk, which the workers share, and commands in processes of their own."""
 
 jax.config.update("jax_compilation_cache_dir", str(CACHE))
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+os.environ["JAX_COMPILATION_CACHE_DIR"] = str(CACHE)
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")

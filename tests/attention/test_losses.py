@@ -1,5 +1,6 @@
 """Losses under a fixed head, against the formulas of the paper in thousands of digits."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -111,6 +112,13 @@ def at(inputs: Inputs, matrix: np.ndarray) -> jax.Array:
     return jnp.asarray(matrix[np.asarray(inputs.cell_token), np.asarray(inputs.cell_query)])
 
 
+def by_cell(inputs: Inputs, values: Mapping[tuple[int, int], Any]) -> list[float]:
+    """Numbers in the order of the cells; 0 for those that only fill up."""
+    arrays = (inputs.cell_token, inputs.cell_query, inputs.cell_exists)
+    cells = zip(*(np.asarray(array).tolist() for array in arrays), strict=True)
+    return [float(values[token, query]) if real else 0.0 for token, query, real in cells]
+
+
 def saturating(gap: float) -> np.ndarray:
     """Logits that put every label ahead of all others, by shares of the gap."""
     W = np.random.default_rng(3).uniform(-1, 0, (K, K)) * gap / 4
@@ -134,8 +142,7 @@ def check(inputs: Inputs, name: str, table: np.ndarray, W: np.ndarray, *, depth:
             excess=name in SHAPES,
         )
         length = textbook.norm(gradient)
-        cells = zip(np.asarray(inputs.cell_token), np.asarray(inputs.cell_query), strict=True)
-        unit = [float(gradient[int(x), int(q)] / length) for x, q in cells]
+        unit = by_cell(inputs, {cell: value / length for cell, value in gradient.items()})
         log_norm, log_value = float(mp.log(length)), float(mp.log(loss))
     tolerance = EPS * (200 + 20 * gap)
     np.testing.assert_allclose(found.gradient.unit, unit, rtol=0, atol=tolerance)
@@ -201,8 +208,7 @@ def test_finite_differences(inputs, name):
     expected = dict(zip(cells, map(float, slope), strict=True))
     found = evaluate(named(inputs, name, table), inputs, at(inputs, W))
     gradient = np.asarray(found.gradient.unit) * np.exp(float(found.gradient.log_norm))
-    pairs = zip(inputs.cell_token.tolist(), inputs.cell_query.tolist(), strict=True)
-    np.testing.assert_allclose(gradient, [expected[cell] for cell in pairs], atol=1e-15)
+    np.testing.assert_allclose(gradient, by_cell(inputs, expected), atol=1e-15)
 
 
 LOG_GAPS = np.concatenate([np.linspace(-0.8, -6, 30), np.linspace(-6.5, -100, 60), [-2.31, -400]])
@@ -257,8 +263,7 @@ def test_attention_leaves_the_label_where_its_score_is_too_large(inputs):
         scores, logits = heads.as_scores(table), textbook.as_table(W)
         _, gradient = heads.evaluate(DATA, scores, logits, "squared", excess=False)
         length = textbook.norm(gradient)
-        cells = zip(inputs.cell_token.tolist(), inputs.cell_query.tolist(), strict=True)
-        unit = [float(gradient[cell] / length) for cell in cells]
+        unit = by_cell(inputs, {cell: value / length for cell, value in gradient.items()})
     np.testing.assert_allclose(found.unit, unit, atol=1e-13)
 
 
@@ -380,8 +385,7 @@ def test_an_exponentially_small_part_keeps_its_direction(inputs):
                     expected[x, s.query] += mpf(s.count) / DATA.total * p
                     expected[s.label, s.query] -= mpf(s.count) / DATA.total * p
         length = textbook.norm(expected)
-        pairs = zip(inputs.cell_token.tolist(), inputs.cell_query.tolist(), strict=True)
-        unit = [float(expected[cell] / length) for cell in pairs]
+        unit = by_cell(inputs, {cell: value / length for cell, value in expected.items()})
         log_norm = float(mp.log(length))
     np.testing.assert_allclose(found.unit, unit, atol=1e-12)
     assert float(found.log_norm) == pytest.approx(log_norm, abs=1e-11)
@@ -427,7 +431,8 @@ def test_adding_up_without_a_table_of_contributions(inputs):
     without = jax.tree.map(lambda leaf: leaf, inputs)
     object.__setattr__(without, "contributions", None)
     array = jnp.asarray(np.random.default_rng(1).standard_normal(inputs.tokens.shape))
-    array = jnp.where(jnp.isfinite(inputs.log_multiplicity), array, 0.0)
+    there = jnp.isfinite(inputs.log_multiplicity) & jnp.isfinite(inputs.log_frequency)[:, None]
+    array = jnp.where(there, array, 0.0)
     expected = np.zeros(len(inputs.cell_token))
     np.add.at(expected, np.asarray(inputs.cells), np.asarray(array))
     for found in (add_up(inputs, array), add_up(without, array)):
@@ -461,8 +466,10 @@ def test_padding_changes_nothing(inputs):
     for name in ("label", "cross-entropy"):
         small = evaluate(named(inputs, name, table[:K, :K]), inputs, at(inputs, W))
         large = evaluate(named(padded, name, table), padded, at(padded, W))
-        count = len(inputs.cell_token)
-        np.testing.assert_allclose(large.gradient.unit[:count], small.gradient.unit, atol=1e-13)
+        count = int(np.asarray(inputs.cell_exists).sum())
+        np.testing.assert_allclose(
+            large.gradient.unit[:count], small.gradient.unit[:count], atol=1e-13
+        )
         np.testing.assert_array_equal(large.gradient.unit[count:], 0)
         if name != "cross-entropy":  # more tokens in the vocabulary are more wrong answers
             assert float(large.log_loss) == pytest.approx(float(small.log_loss), abs=1e-12)

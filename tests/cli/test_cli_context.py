@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from oracles.in_context import GOLDEN
-from test_cli_mechanics import here, in_here, write
+from oracles.terminal import answer, run, write
 
 CONTEXT = ("--setting", "context")
 TINY = GOLDEN["tiny"]
@@ -20,22 +20,20 @@ PLAN = {
     "representations": REPRESENTATIONS,
 }
 
-__all__ = ["here"]
 
-
-def test_analyze_a_plan(tmp_path: Path, here):
+def test_analyze_a_plan(tmp_path: Path):
     file = write(tmp_path, "plan.json", PLAN)
-    found = in_here(here, "analyze", file, *CONTEXT)
+    found = answer("analyze", file, *CONTEXT)
     assert found["setting"] == "context"
     assert found["loss"]["minimum"] == pytest.approx(TINY["Lstar_corrected"], rel=1e-9)
     assert found["theorems"]["theorem-1"]["applies"]
     assert sorted(tmp_path.iterdir()) == [file]
 
 
-def test_analyze_for_a_person_says_it_in_words_and_on_a_page(tmp_path: Path, here):
+def test_analyze_for_a_person_says_it_in_words_and_on_a_page(tmp_path: Path):
     twins = {"N": 2, "tau": 0.1, "H": 2, "tokens": [[1, 0], [1, 0], [0, 2]], "m": 1}
     file = write(tmp_path, "plan.json", {"plans": [PLAN | {"name": "<b>mine</b>"}, twins]})
-    done = here("analyze", file, *CONTEXT, "--out", "out")
+    done = run("analyze", file, *CONTEXT, "--out", "out")
     assert done.returncode == 0, done.stderr
     words = " ".join(done.stdout.split())
     assert f"L* = {TINY['Lstar_corrected']:.6g}" in words
@@ -52,46 +50,46 @@ def test_analyze_for_a_person_says_it_in_words_and_on_a_page(tmp_path: Path, her
     assert "theorem-1 applies" in page
 
 
-def test_embeddings_are_the_tokens_of_all_plans(tmp_path: Path, here):
+def test_embeddings_are_the_tokens_of_all_plans(tmp_path: Path):
     np.save(tmp_path / "rows.npy", np.array(TOKENS))
     bare = {key: value for key, value in PLAN.items() if key != "tokens"}
     write(tmp_path, "bare.json", bare)
     write(tmp_path, "plan.json", PLAN)
-    beside = in_here(here, "analyze", "bare.json", *CONTEXT, "--embeddings", "rows.npy")
-    assert beside == in_here(here, "analyze", "plan.json", *CONTEXT)
+    beside = answer("analyze", "bare.json", *CONTEXT, "--embeddings", "rows.npy")
+    assert beside == answer("analyze", "plan.json", *CONTEXT)
 
 
-def test_train_by_default_is_descent_at_the_rates_of_the_theory(tmp_path: Path, here):
+def test_train_by_default_is_descent_at_the_rates_of_the_theory(tmp_path: Path):
     file = write(tmp_path, "plan.json", PLAN)
     options = ["--steps", 20, "--record", "0,20", "--out", "out"]
-    found = in_here(here, "train", file, *CONTEXT, *options)
+    found = answer("train", file, *CONTEXT, *options)
     assert "the step sizes of (16)" in found["rule"]
     (instance,) = found["instances"]
     assert instance["steps"] == [0, 20]
     assert instance["gap"][0] == pytest.approx(TINY["gap_w0"], rel=1e-9)
     assert instance["loss"][0] == pytest.approx(TINY["loss_w0"], rel=1e-9)
     assert instance["gap"][1] <= instance["guarantee"][1] < instance["gap"][0]
-    shown = here("train", file, *CONTEXT, *options)
+    shown = run("train", file, *CONTEXT, *options)
     assert f"{TINY['gap_w0']:.5g}" in shown.stdout
     assert "out of domain" in " ".join(shown.stdout.split())
     assert "…" not in shown.stdout
 
 
-def test_a_diverging_run_is_an_answer(tmp_path: Path, here):
+def test_a_diverging_run_is_an_answer(tmp_path: Path):
     file = write(tmp_path, "plan.json", PLAN)
     options = [*CONTEXT, "--lr", 1e4, "--steps", 20, "--record", "0,20"]
-    found = in_here(here, "train", file, *options)
+    found = answer("train", file, *options)
     at = found["instances"][0]["diverged"]
     assert 0 < at <= 20
-    done = here("train", file, *options)
+    done = run("train", file, *options)
     assert done.returncode == 0
     assert f"diverged at step {at}" in " ".join(done.stdout.split())
 
 
-def test_train_adam(tmp_path: Path, here):
+def test_train_adam(tmp_path: Path):
     file = write(tmp_path, "plan.json", PLAN)
     options = ["--algorithm", "adam", "--lr", 0.05, "--steps", 100, "--record", "0,100"]
-    found = in_here(here, "train", file, *CONTEXT, *options)
+    found = answer("train", file, *CONTEXT, *options)
     assert found["rule"] == "Adam on Q and w, population loss, float32: 100 steps of size 0.05"
     (instance,) = found["instances"]
     assert instance["gap"][1] < 0.1 * instance["gap"][0]
@@ -134,10 +132,10 @@ def bad_requests(folder: Path) -> dict[str, list[object]]:
 
 
 @pytest.mark.parametrize("case", range(16))
-def test_bad_requests_are_refused_in_words_and_leave_nothing(tmp_path: Path, here, case: int):
+def test_bad_requests_are_refused_in_words_and_leave_nothing(tmp_path: Path, case: int):
     message, arguments = list(bad_requests(tmp_path).items())[case]
     before = sorted(tmp_path.rglob("*"))
-    done = here(*arguments, *CONTEXT)
+    done = run(*arguments, *CONTEXT)
     assert done.returncode == 2
-    assert message in " ".join(done.stderr.split())
+    assert message in done.words
     assert sorted(tmp_path.rglob("*")) == before

@@ -1,60 +1,20 @@
 """The mechanics setting on the command line, on data that nobody would call nice."""
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 from oracles import descent
 from oracles.recorded import AUTHORS, FACTS
-from test_cli import answer, lemmata
-
-from lemmata.cli._app import app
+from oracles.terminal import answer, run, write
 
 FIG2 = FACTS["fig2_reconstruction"]
 
 
-@dataclass(frozen=True)
-class Done:
-    """How a command ended."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> Callable[..., Done]:
-    """Run a command in this process and in a folder of its own; an exception is a failure."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object) -> Done:
-        with pytest.raises(SystemExit) as end:
-            app([str(argument) for argument in arguments])
-        written = capsys.readouterr()
-        code = end.value.code
-        return Done(code if isinstance(code, int) else 0, written.out, written.err)
-
-    return run
-
-
-def in_here(here: Callable[..., Done], *arguments: object) -> dict:
-    done = here(*arguments, "--json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def write(folder: Path, name: str, content: object) -> Path:
-    path = folder / name
-    path.write_text(content if isinstance(content, str) else json.dumps(content))
-    return path
-
-
 def test_analyze_a_stored_dataset(tmp_path: Path):
     file = write(tmp_path, "data.json", {key: FIG2[key] for key in ("sequences", "labels")})
-    found = answer("analyze", file, "--out", tmp_path / "out", cwd=tmp_path)
+    found = answer("analyze", file, "--out", tmp_path / "out")
     assert found["setting"] == "mechanics"
     assert found["vocabulary"] == [0, 1, 2, 3]
     assert found["realizable"]
@@ -76,15 +36,15 @@ def test_analyze_a_stored_dataset(tmp_path: Path):
     assert stored == found
 
 
-def test_json_alone_writes_nothing(tmp_path: Path, here):
+def test_json_alone_writes_nothing(tmp_path: Path):
     file = write(tmp_path, "data.txt", "a b a\n")
-    in_here(here, "analyze", file)
+    answer("analyze", file)
     assert sorted(tmp_path.iterdir()) == [file]
 
 
 def test_analyze_for_a_person_writes_a_report_where_it_is_told(tmp_path: Path):
     file = write(tmp_path, "data.txt", "a b c a\nb a c b\n")
-    done = lemmata("analyze", file, "--out", "here", cwd=tmp_path)
+    done = run("analyze", file, "--out", "here")
     assert done.returncode == 0, done.stderr
     assert "W^mm" in done.stdout
     assert (tmp_path / "here" / "analyze" / "analysis.json").stat().st_size > 0
@@ -98,7 +58,7 @@ def test_train_the_authors_instances(tmp_path: Path):
     document = {"instances": [{key: one[key] for key in keys} for one in instances]}
     file = write(tmp_path, "data.json", document)
     arguments = ["--record", "1,100,1000", "--steps", 1000, "--lr", 0.01, "--out", "out"]
-    found = answer("train", file, *arguments, cwd=tmp_path)
+    found = answer("train", file, *arguments)
     assert "normalized gradient descent" in found["rule"]
     for instance, facts in zip(found["instances"], instances, strict=True):
         assert instance["steps"] == [1, 100, 1000]
@@ -115,10 +75,10 @@ def plain_run(rate: float, steps: int) -> np.ndarray:
     return descent.train(rows, np.eye(4), np.zeros((4, 4)), rate, steps, normalized=False)[-1]
 
 
-def test_train_gradient_descent_and_predict(tmp_path: Path, here):
+def test_train_gradient_descent_and_predict(tmp_path: Path):
     file = write(tmp_path, "data.json", {key: FIG2[key] for key in ("sequences", "labels")})
     options = ["--algorithm", "gd", "--lr", "tight", "--steps", 40, "--record", "0,40"]
-    found = in_here(here, "train", file, *options, "--predict", "0 3 1", "--out", "o")
+    found = answer("train", file, *options, "--predict", "0 3 1", "--out", "o")
     (instance,) = found["instances"]
     W = plain_run(1 / FIG2["lipschitz_tight"], 40)
     assert instance["norm"] == pytest.approx([0, np.linalg.norm(W)], rel=1e-11)
@@ -137,11 +97,11 @@ def test_train_gradient_descent_and_predict(tmp_path: Path, here):
     assert prediction["next"] == 0
 
 
-def test_train_along_the_path_and_the_flow(tmp_path: Path, here):
+def test_train_along_the_path_and_the_flow(tmp_path: Path):
     file = write(tmp_path, "data.txt", "a b c a\nb a c b\nb a c a\n")
     for algorithm, words in (("path", "regularization path"), ("flow", "gradient flow")):
         options = ["--algorithm", algorithm, "--steps", 50, "--record", "0,5,50"]
-        found = in_here(here, "train", file, *options, "--predict", "b a c", "--out", "out")
+        found = answer("train", file, *options, "--predict", "b a c", "--out", "out")
         assert words in found["rule"]
         (instance,) = found["instances"]
         assert instance["steps"] == [0, 5, 50]
@@ -158,7 +118,7 @@ def test_train_along_the_path_and_the_flow(tmp_path: Path, here):
 NASTY = {
     "cycles": "a b c a\nb c a b\nc a b c\na b c b\nc b a c\n",
     "absent labels": "a b c\nb c d\nc d a\n",
-    "identical": "a b a\n" * 100_000,
+    "identical": "a b a\n" * 30_000,
     "lopsided": "a b a\n" * 5_000 + "a b b\n",
     "one token": "a a\nb b\nc c\n",
     "quotes": '"a" \'b\' [bold] "a"\n[/bold] <b> &amp; \\ <b>\n',
@@ -175,12 +135,12 @@ INFEASIBLE = {
 
 
 @pytest.mark.parametrize("name", [*NASTY, "infeasible"])
-def test_nasty_files_are_answered(tmp_path: Path, here, name: str):
+def test_nasty_files_are_answered(tmp_path: Path, name: str):
     if name == "infeasible":
         file = write(tmp_path, "data.json", INFEASIBLE)
     else:
         file = write(tmp_path, "data.txt", NASTY[name])
-    done = here("analyze", file, "--out", "out")
+    done = run("analyze", file, "--out", "out")
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "out" / "analyze" / "analysis.json").read_text())
     codes = {problem["code"] for problem in found["problems"]}
@@ -206,12 +166,12 @@ def test_nasty_files_are_answered(tmp_path: Path, here, name: str):
 
 
 @pytest.mark.parametrize("name", ["absent labels", "infeasible"])
-def test_nasty_files_are_trained(tmp_path: Path, here, name: str):
+def test_nasty_files_are_trained(tmp_path: Path, name: str):
     if name == "infeasible":
         file = write(tmp_path, "data.json", INFEASIBLE)
     else:
         file = write(tmp_path, "data.txt", NASTY[name])
-    found = in_here(here, "train", file, "--steps", 50, "--record", "1,50", "--out", "o")
+    found = answer("train", file, "--steps", 50, "--record", "1,50", "--out", "o")
     (instance,) = found["instances"]
     if name == "absent labels":
         assert not instance["trained"]
@@ -260,12 +220,12 @@ def bad_requests(folder: Path) -> dict[str, list[object]]:
 
 
 @pytest.mark.parametrize("case", range(14))
-def test_bad_requests_are_refused_in_words_and_leave_nothing(tmp_path: Path, here, case: int):
+def test_bad_requests_are_refused_in_words_and_leave_nothing(tmp_path: Path, case: int):
     message, arguments = list(bad_requests(tmp_path).items())[case]
     before = sorted(tmp_path.rglob("*"))
-    done = here(*arguments)
+    done = run(*arguments)
     assert done.returncode == 2
-    assert message in " ".join(done.stderr.split())
+    assert message in done.words
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -273,16 +233,15 @@ def test_bad_requests_are_refused_in_words_and_leave_nothing(tmp_path: Path, her
     ("file", "head", "message"),
     [("good.txt", "head.json", "the head has shape"), ("long.json", "embedding", "Assumption 3")],
 )
-def test_heads_that_do_not_fit_are_refused_in_words(tmp_path: Path, here, file, head, message):
+def test_heads_that_do_not_fit_are_refused_in_words(tmp_path: Path, file, head, message):
     bad_requests(tmp_path)
-    done = here("train", file, "--loss", "squared", "--head", head, "--steps", 1)
+    done = run("train", file, "--loss", "squared", "--head", head, "--steps", 1)
     assert done.returncode == 2
-    assert message in " ".join(done.stderr.split())
+    assert message in done.words
 
 
 def test_a_step_size_that_is_neither_a_number_nor_a_name(tmp_path: Path):
     write(tmp_path, "good.txt", "a b a\n")
-    done = lemmata("train", "good.txt", "--lr", "fast", cwd=tmp_path)
+    done = run("train", "good.txt", "--lr", "fast")
     assert done.returncode == 2
-    assert "'paper' (1/L) or 'tight' (1/L_tight); got 'fast'" in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
+    assert "'paper' (1/L) or 'tight' (1/L_tight); got 'fast'" in done.words

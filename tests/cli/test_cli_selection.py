@@ -6,30 +6,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 from oracles.sparse_selection import FACTS
-from test_cli import answer, lemmata
-from test_cli_mechanics import here, in_here, write
+from oracles.terminal import answer, run, write
 
 SELECTION = ("--setting", "selection")
 ONE_HOT = FACTS["onehot_time_to_eps"][0]
 PLAN = {key: ONE_HOT[key] for key in ("T", "q", "d", "eta", "eps")}
 
-__all__ = ["here"]
 
-
-def test_analyze_a_plan(tmp_path: Path, here):
+def test_analyze_a_plan(tmp_path: Path):
     file = write(tmp_path, "plan.json", PLAN)
-    found = in_here(here, "analyze", file, *SELECTION)
+    found = answer("analyze", file, *SELECTION)
     assert found["setting"] == "selection"
     assert found["time"]["steps"] == ONE_HOT["t_first_loss_le_eps"]
     assert found["theorems"]["theorem-3.1"]["applies"]
     assert sorted(tmp_path.iterdir()) == [file]
 
 
-def test_analyze_for_a_person_says_it_in_words_and_on_a_page(tmp_path: Path, here):
+def test_analyze_for_a_person_says_it_in_words_and_on_a_page(tmp_path: Path):
     rows = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.6, 0.8, 0.1], [0.0, 0.6, -0.8]]
     plans = [PLAN | {"name": "<b>mine</b>"}, {"T": 5, "q": 2, "d": 1, "encodings": rows}]
     file = write(tmp_path, "plan.json", {"plans": plans})
-    done = here("analyze", file, *SELECTION, "--out", "out")
+    done = run("analyze", file, *SELECTION, "--out", "out")
     assert done.returncode == 0, done.stderr
     words = " ".join(done.stdout.split())
     assert f"reached after {ONE_HOT['t_first_loss_le_eps']:,} steps" in words
@@ -44,30 +41,30 @@ def test_analyze_for_a_person_says_it_in_words_and_on_a_page(tmp_path: Path, her
     assert f"{ONE_HOT['t_first_loss_le_eps']:,} steps" in page
 
 
-def test_train_by_default_is_descent_in_two_numbers(tmp_path: Path, here):
+def test_train_by_default_is_descent_in_two_numbers(tmp_path: Path):
     facts = FACTS["onehot_trajectories"][0]
     plan = {key: facts[key] for key in ("T", "q", "d", "eta")}
     file = write(tmp_path, "plan.json", plan)
     last = facts["points"][-1]
     record = f"0,{last['t']}"
     options = ["--steps", last["t"], "--record", record, "--out", "out"]
-    found = in_here(here, "train", file, *SELECTION, *options)
+    found = answer("train", file, *SELECTION, *options)
     assert "in the two numbers alpha and C" in found["rule"]
     (instance,) = found["instances"]
     assert instance["steps"] == [0, last["t"]]
     assert instance["loss"][-1] == pytest.approx(last["loss"], rel=1e-9)
-    shown = here("train", file, *SELECTION, *options)
+    shown = run("train", file, *SELECTION, *options)
     assert f"{last['alpha']:.6f}"[:6] in shown.stdout
     assert "attention missed" in " ".join(shown.stdout.split())
 
 
-def test_embeddings_are_the_encodings_of_all_plans(tmp_path: Path, here):
+def test_embeddings_are_the_encodings_of_all_plans(tmp_path: Path):
     """Orthonormal rows: one-hot encodings, but that C has d_e coordinates to move, not T - 1."""
     T, q, d, eta = (PLAN[key] for key in ("T", "q", "d", "eta"))
     np.save(tmp_path / "rows.npy", np.eye(T)[:, ::-1])
     write(tmp_path, "plan.json", PLAN)
     options = ["--steps", 300, "--record", "300", "--embeddings", "rows.npy"]
-    found = in_here(here, "train", "plan.json", *SELECTION, *options)
+    found = answer("train", "plan.json", *SELECTION, *options)
     alpha = C = 0.0
     for _ in range(300):
         s = 1 / (q + (T - q) * np.exp(-C))
@@ -80,23 +77,23 @@ def test_embeddings_are_the_encodings_of_all_plans(tmp_path: Path, here):
     assert instance["C"] == pytest.approx([C], rel=1e-6)
 
 
-def test_a_diverging_run_is_an_answer(tmp_path: Path, here):
+def test_a_diverging_run_is_an_answer(tmp_path: Path):
     file = write(tmp_path, "plan.json", PLAN)
     options = [*SELECTION, "--lr", 1e6, "--steps", 100, "--record", "0,100"]
-    found = in_here(here, "train", file, *options)
+    found = answer("train", file, *options)
     at = found["instances"][0]["diverged"]
     assert 0 < at <= 100
-    done = here("train", file, *options)
+    done = run("train", file, *options)
     assert done.returncode == 0
     assert f"diverged at step {at}" in " ".join(done.stdout.split())
 
 
-def test_train_adam_on_samples_as_a_user_runs_it(tmp_path: Path):
+def test_train_adam_on_samples(tmp_path: Path):
     training = {"samples": 16, "x_query": "random", "initial": 0.05}
     plan = {"T": 8, "q": 2, "d": 2, "d_e": 10, "threshold": 0.8, "training": training}
     write(tmp_path, "plan.json", plan)
     options = [*SELECTION, "--algorithm", "adam", "--steps", 40, "--record", "0,40"]
-    found = answer("train", "plan.json", *options, cwd=tmp_path)
+    found = answer("train", "plan.json", *options)
     assert found["rule"].startswith("Adam on V and W")
     (instance,) = found["instances"]
     assert instance["steps"] == [0, 40]
@@ -105,11 +102,11 @@ def test_train_adam_on_samples_as_a_user_runs_it(tmp_path: Path):
     assert instance["encodings"] == "random"
 
 
-def test_the_default_algorithm_is_the_papers_own(tmp_path: Path, here):
+def test_the_default_algorithm_is_the_papers_own(tmp_path: Path):
     write(tmp_path, "data.txt", "a b c a\nb a c b\n")
     for setting in ("mechanics", "convergence"):
         options = ["--setting", setting, "--steps", 3, "--record", "3"]
-        found = in_here(here, "train", "data.txt", *options)
+        found = answer("train", "data.txt", *options)
         assert found["rule"].startswith("normalized gradient descent")
 
 
@@ -151,18 +148,17 @@ def bad_requests(folder: Path) -> dict[str, list[object]]:
 
 
 @pytest.mark.parametrize("case", range(18))
-def test_bad_requests_are_refused_in_words_and_leave_nothing(tmp_path: Path, here, case: int):
+def test_bad_requests_are_refused_in_words_and_leave_nothing(tmp_path: Path, case: int):
     message, arguments = list(bad_requests(tmp_path).items())[case]
     before = sorted(tmp_path.rglob("*"))
-    done = here(*arguments, *SELECTION)
+    done = run(*arguments, *SELECTION)
     assert done.returncode == 2
-    assert message in " ".join(done.stderr.split())
+    assert message in done.words
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_plans_are_not_tokens(tmp_path: Path):
     write(tmp_path, "plan.json", PLAN)
-    done = lemmata("analyze", "plan.json", cwd=tmp_path)
+    done = run("analyze", "plan.json")
     assert done.returncode == 2
     assert '"sequences" and "labels"' in done.stderr
-    assert "Traceback" not in done.stderr

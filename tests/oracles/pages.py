@@ -17,9 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from typer.testing import CliRunner
-
-from lemmata.cli._app import app
+from .terminal import run
 
 READ = ("math", "tree")
 KINDS = ("python", "output", "console", "json", "text", "bash", *READ)
@@ -90,10 +88,8 @@ def run_command(words: list[str], where: str) -> str:
     if words[0] == "cat":
         return "".join(Path(name).read_text(encoding="utf-8") for name in words[1:])
     assert words[0] == "lemmata", f"{where}: {words[0]} is not run here"
-    result = CliRunner().invoke(app, words[1:], env={"COLUMNS": "120"})
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.output if result.exit_code else result.stdout
+    done = run(*words[1:], columns=120)
+    return done.stdout + done.stderr if done.returncode else done.stdout
 
 
 def compare(expected: str, printed: str, where: str) -> None:

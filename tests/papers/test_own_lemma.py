@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from oracles.terminal import answer, run
 
 import lemmata as lm
-from lemmata.cli._app import app
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "parabola.py"
 
@@ -54,14 +53,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*words: str) -> Any:
-    return CliRunner().invoke(app, list(words))
-
-
 def verdicts(*words: str) -> dict[str, dict[str, Any]]:
-    result = run("check", *words, "--json")
-    assert result.exit_code == 0, result.output
-    return {v["claim"]: v for v in json.loads(result.stdout)["verdicts"]}
+    return {v["claim"]: v for v in answer("check", *words)["verdicts"]}
 
 
 def test_lemmas_of_a_file(folder: Path) -> None:
@@ -84,8 +77,8 @@ def test_lemmas_of_a_file(folder: Path) -> None:
 def test_one_lemma_of_a_file(folder: Path) -> None:
     assert list(verdicts("my_lemmas.py::curvature")) == ["my_lemmas/curvature"]
     result = run("check", "my_lemmas.py::curvatrue")
-    assert result.exit_code == 2
-    assert "did you mean 'curvature'?" in result.output
+    assert result.returncode == 2
+    assert "did you mean 'curvature'?" in result.words
 
 
 def test_a_lemma_on_the_users_data_speaks_of_it(folder: Path) -> None:
@@ -106,11 +99,11 @@ def test_options_change_the_training_of_a_lemma_or_are_refused(folder: Path) -> 
         (("--steps", "1.5"), "--steps takes a whole number"),
     ):
         result = run("check", "my_lemmas.py::falls", *words)
-        assert result.exit_code == 2
-        assert text in " ".join(result.output.split())
+        assert result.returncode == 2
+        assert text in result.words
     idle = run("check", "my_lemmas.py::curvature", "--lr", "0.1")
-    assert idle.exit_code == 2
-    assert "my_lemmas/curvature trains nothing" in " ".join(idle.output.split())
+    assert idle.returncode == 2
+    assert "my_lemmas/curvature trains nothing" in idle.words
 
 
 def test_witnesses_are_files_that_are_read_back(folder: Path) -> None:
@@ -126,9 +119,8 @@ def test_witnesses_are_files_that_are_read_back(folder: Path) -> None:
 
 def test_a_stored_run_is_used_until_its_step_changes(folder: Path) -> None:
     def size() -> float:
-        result = run("train", "two.json", "--setting", "parabola.py", "--out", "o", "--json")
-        assert result.exit_code == 0, result.output
-        return json.loads(result.stdout)["instances"][0]["size"][1]
+        trained = answer("train", "two.json", "--setting", "parabola.py", "--out", "o")
+        return trained["instances"][0]["size"][1]
 
     assert size() == pytest.approx(0.95)
     files = {path: path.stat().st_mtime_ns for path in Path("o/runs").iterdir()}
@@ -144,10 +136,10 @@ def test_a_whole_paper_from_a_file(folder: Path) -> None:
     judged = verdicts("parabola.py")
     assert list(judged) == ["parabola/lemma-1", "parabola/lemma-1/appendix"]
     assert {v["status"] for v in judged.values()} == {"holds"}
-    result = run("analyze", "two.json", "--setting", "parabola.py", "--json")
-    assert json.loads(result.stdout)["instances"][1]["name"] == "b"
+    analyzed = answer("analyze", "two.json", "--setting", "parabola.py")
+    assert analyzed["instances"][1]["name"] == "b"
     page = run("analyze", "two.json", "--setting", "parabola.py", "--out", "o")
-    assert page.exit_code == 0, page.output
+    assert page.returncode == 0, page.stderr
     assert Path("o/analyze/index.html").exists()
 
 
@@ -199,14 +191,14 @@ def test_what_is_wrong_with_a_file_is_said_in_a_sentence(
 ) -> None:
     Path("broken.py").write_text(text)
     result = run("check", "broken.py")
-    assert result.exit_code == 2
-    assert message in " ".join(result.output.split())
+    assert result.returncode == 2
+    assert message in result.words
 
 
 def test_a_file_that_is_not_there(folder: Path) -> None:
     result = run("check", "nowhere.py")
-    assert result.exit_code == 2
-    assert "there is no such file" in result.output
+    assert result.returncode == 2
+    assert "there is no such file" in result.words
 
 
 def test_the_verbs_in_python(folder: Path) -> None:

@@ -18,6 +18,7 @@ from ._gradients import value_margins as value_margins
 from ._inputs import Inputs as Inputs
 from ._inputs import number_cells as number_cells
 from ._inputs import pack as pack
+from ._inputs import rounded_up as rounded_up
 from ._losses import FLAT as FLAT
 from ._losses import LINEAR as LINEAR
 from ._losses import LOG as LOG

@@ -48,6 +48,7 @@ class Inputs(eqx.Module):
 
 
 SMALL = 16
+"""Sizes up to this are rounded up, all but the vocabulary's, which matrices of others share."""
 
 
 def pack(datasets: Sequence[TokenData]) -> Inputs:
@@ -58,7 +59,7 @@ def pack(datasets: Sequence[TokenData]) -> Inputs:
     B = len(datasets)
     N = rounded_up(max(len(data.samples) for data in datasets))
     D = rounded_up(max(len(distinct) for rows in slots for distinct in rows))
-    K = rounded_up(max(data.size for data in datasets))
+    K = max(data.size for data in datasets)
     C = rounded_up(max(len(index) for index in cells))
     P = rounded_up(max(max(map(len, lists)) for lists in uses))
     table = C * P <= MOST_PADDING * N * D

@@ -6,7 +6,7 @@ from pathlib import Path
 from lemmata._errors import InputError
 from lemmata._files import make_folder, write_whole
 from lemmata._plain import plain
-from lemmata._verbs import analyze as analyze_data
+from lemmata._verbs import analyze
 from lemmata.papers import find_setting
 from lemmata.report import write_analysis
 
@@ -15,20 +15,21 @@ from ._terminal import answers, messages, print_json
 FORMATS = ("svg", "pdf", "png")
 
 
-def analyze(
+def command(
     file: Path,
     setting: str,
     embeddings: Path | None,
-    figures: tuple[str, ...],
+    figures: str,
     out: Path | None,
     as_json: bool,
 ) -> None:
     """Analyze, print, and write the report; with ``--json``, only if a place is given."""
-    for name in figures:
+    formats = tuple(figures.split(","))
+    for name in formats:
         if name not in FORMATS:
             raise InputError(f"--figures takes {', '.join(FORMATS)}; got '{name}'")
     home = find_setting(setting)
-    analyses = analyze_data(home.read(file, embeddings), home)
+    analyses = analyze(home.read(file, embeddings), home)
     documents = [plain(analysis.document()) for analysis in analyses]
     one = documents[0] if len(documents) == 1 else {"instances": documents}
     document = {"setting": home.key} | one
@@ -38,7 +39,7 @@ def analyze(
         folder = make_folder(out / "analyze")
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
         write_whole(folder / "analysis.json", f"{text}\n".encode())
-        page = write_analysis(folder, analyses, source=file.name, figures=figures)
+        page = write_analysis(folder, analyses, source=file.name, figures=formats)
         messages().print(f"report: [bold]{page}[/]", highlight=False)
     if as_json:
         print_json(document)

@@ -2,8 +2,8 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lemmata import _verbs
 from lemmata._errors import InputError, unknown_name
@@ -17,58 +17,51 @@ from ._progress import progress
 from ._terminal import answers, messages, print_json
 
 
-@dataclass(frozen=True)
-class CheckRequest:
-    """What the user typed."""
-
-    claims: Sequence[str]
-    data: Path | None
-    embeddings: Path | None
-    status: str | None
-    latex: bool
-    seed: int
-    out: Path | None
-    json: bool
-    strict: bool
-
-
-def check(request: CheckRequest, flags: Flags) -> None:
+def command(
+    claims: Sequence[str],
+    data: Path | None,
+    embeddings: Path | None,
+    flags: Flags,
+    status: str | None,
+    latex: bool,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+    strict: bool,
+) -> None:
     """Check the claims, on the default experiments or on the user's data."""
-    if request.status is not None and request.status not in list(Status):
-        raise InputError(unknown_name("status", request.status, [s.value for s in Status]))
-    claims = _verbs.find_claims(request.claims)
-    folder = None if request.out is None else make_folder(request.out)
-    with progress() as track:
-        done = track("claims", len(claims))
-        verdicts = []
-        for group in _by_setting(claims):
-            options = read_options(_verbs.setting_of(group[0]), flags) if flags else {}
-            refuse_idle(group, list(options))
-            judged = _verbs.checker(
-                data=request.data,
-                embeddings=request.embeddings,
-                seed=request.seed,
-                out=folder,
-                track=track,
-                options=options,
-            )
-            for claim in group:
-                verdicts.append(judged(claim))
-                done(1)
-    order = {claim.name: i for i, claim in enumerate(claims)}
-    verdicts = Verdicts(sorted(verdicts, key=lambda verdict: order[verdict.claim]))
+    if status is not None and status not in list(Status):
+        raise InputError(unknown_name("status", status, [s.value for s in Status]))
+    asked = _verbs.find_claims(claims)
+    folder = None if out is None else make_folder(out)
+    verdicts = _judge(asked, flags, data=data, embeddings=embeddings, seed=seed, out=folder)
     if folder is not None:
-        write_verdicts(folder / "check", verdicts, request.seed)
-    shown = verdicts if request.status is None else verdicts.having(request.status)
-    if request.json:
-        print_json({"seed": request.seed, "verdicts": [plain(v) for v in shown]})
-    elif request.latex:
+        write_verdicts(folder / "check", verdicts, seed)
+    shown = verdicts if status is None else verdicts.having(status)
+    if as_json:
+        print_json({"seed": seed, "verdicts": [plain(v) for v in shown]})
+    elif latex:
         print(latex_table(shown))
     elif shown:
         answers().print(terminal_table(shown))
     else:
-        messages().print(f"no verdict of {len(verdicts)} is '{request.status}'")
-    exit_strictly(verdicts, request.strict)
+        messages().print(f"no verdict of {len(verdicts)} is '{status}'")
+    exit_strictly(verdicts, strict)
+
+
+def _judge(claims: Sequence[Claim], flags: Flags, **how: Any) -> Verdicts:
+    """One setting after the other, because each reads the options in its own way."""
+    verdicts = {}
+    with progress() as track:
+        done = track("claims", len(claims))
+        for group in _by_setting(claims):
+            options = read_options(_verbs.setting_of(group[0]), flags) if flags else {}
+            refuse_idle(group, list(options))
+            judged = _verbs.checker(**how, track=track, options=options)
+            for claim in group:
+                verdicts[claim.name] = judged(claim)
+                done(1)
+    return Verdicts([verdicts[claim.name] for claim in claims])
 
 
 def _by_setting(claims: Sequence[Claim]) -> list[list[Claim]]:

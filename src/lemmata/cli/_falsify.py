@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from lemmata._errors import InputError
 from lemmata._files import make_folder, write_json, write_whole
 from lemmata._plain import plain
 from lemmata.claims import Claim
-from lemmata.report import findings_table, findings_text
+from lemmata.report import findings_table, findings_text, ledger_text
 from lemmata.search import Finding, Findings, Witness
 
 from ._progress import watching
@@ -21,39 +20,34 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-@dataclass(frozen=True)
-class FalsifyRequest:
-    """What the user typed."""
-
-    claims: Sequence[str]
-    budget: float
-    scope: str | None
-    seed: int
-    out: Path | None
-    json: bool
-
-
-def falsify(request: FalsifyRequest) -> None:
+def command(
+    claims: Sequence[str],
+    budget: float,
+    scope: str | None,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
     """Attack the claims one after the other; the time is shared out among them."""
-    scope = None if request.scope is None else read_scope(request.scope)
-    claims = _verbs.find_claims(request.claims)
-    folder = None if request.out is None else make_folder(request.out) / "falsify"
+    sizes = None if scope is None else read_scope(scope)
+    asked = _verbs.find_claims(claims)
+    folder = None if out is None else make_folder(out) / "falsify"
     findings: list[Finding] = []
     with watching() as watch:
-        for finding in _verbs.attacks(
-            claims, budget=request.budget, scope=scope, seed=request.seed, watch=watch
-        ):
+        for finding in _verbs.attacks(asked, budget=budget, scope=sizes, seed=seed, watch=watch):
             findings.append(finding)
     found = Findings(findings)
+    results = [plain(finding.document()) for finding in found]
+    document = {"seed": seed, "results": results}
     if folder is not None:
-        _write(folder, found, claims, request)
-    if request.json:
-        results = [plain(finding.document()) for finding in found]
-        print_json({"seed": request.seed, "results": results})
+        write_json(folder / "results.json", document)
+        _write(folder, found, asked, claims)
+    if as_json:
+        print_json(document)
     else:
         _print(answers(), found)
-    if len(found) < len(claims):
-        messages().print(f"stopped: {len(claims) - len(found)} claims were not attacked")
+    if len(found) < len(asked):
+        messages().print(f"stopped: {len(asked) - len(found)} claims were not attacked")
 
 
 def read_scope(text: str) -> dict[str, int]:
@@ -74,14 +68,12 @@ def _print(console: "Console", findings: Findings) -> None:
         console.print(findings_text(finding), highlight=False, soft_wrap=True)
 
 
-def _write(
-    folder: Path, findings: Findings, claims: Sequence[Claim], request: FalsifyRequest
-) -> None:
-    """What was found, as JSON and for a reader, and every witness as a file of its own."""
-    results = [finding.document() for finding in findings]
-    write_json(folder / "results.json", {"seed": request.seed, "results": results})
-    told = "\n\n".join(findings_text(finding) for finding in findings)
-    write_whole(folder / "findings.md", f"# What the adversary found\n\n{told}\n".encode())
+def _write(folder: Path, findings: Findings, claims: Sequence[Claim], typed: Sequence[str]) -> None:
+    """What was found, for a reader, and every witness as a file of its own."""
+    kinds = {claim.name: None if claim.kind is None else claim.kind.value for claim in claims}
+    title = f"What the adversary did to {', '.join(typed) or 'everything'}"
+    write_whole(folder / "ledger.md", ledger_text(findings, title, kinds).encode())
+    messages().print(f"wrote {folder / 'ledger.md'}", highlight=False, soft_wrap=True)
     for finding, claim in zip(findings, claims, strict=False):
         for kind, witness in (("smallest", finding.witness), ("worst", finding.worst)):
             if witness is None or (kind == "worst" and witness.instance is finding.witness):
@@ -89,15 +81,15 @@ def _write(
             path = folder / "witnesses" / f"{finding.claim.replace('/', '-')}-{kind}.json"
             write_json(path, witness.instance.document())
             if kind == "smallest":
-                command = _command(claim, request, witness, path)
+                command = _command(claim, typed, witness, path)
                 messages().print(f"to see it again: {command}", highlight=False, soft_wrap=True)
 
 
-def _command(claim: Claim, request: FalsifyRequest, witness: Witness, path: Path) -> str:
+def _command(claim: Claim, typed: Sequence[str], witness: Witness, path: Path) -> str:
     """The command that shows the violation."""
     known = {option.name: option.flag for option in _verbs.setting_of(claim).options}
     options = [f"{known[name]} {value}" for name, value in witness.options.items()]
-    name = next((n for n in request.claims if n.split("::")[0].endswith(".py")), None)
+    name = next((n for n in typed if n.split("::")[0].endswith(".py")), None)
     target = claim.name
     if name is not None:
         target = f"{name.split('::')[0]}::{claim.name.split('/', 1)[-1]}"

@@ -14,7 +14,7 @@ CATALOGUE = Path(__file__).parents[1] / "papers" / "catalogue.json"
 """Read by its place, because asking the package for it would load all papers."""
 
 
-def list_everything(paper: str | None, as_json: bool) -> None:
+def command(paper: str | None, as_json: bool) -> None:
     """Papers, figures, claims and options with one line each, without running anything."""
     known = {entry["key"]: entry for entry in read_catalogue()["papers"]}
     if paper is not None and paper not in known:

@@ -17,8 +17,8 @@ from ._progress import progress
 from ._terminal import answers, messages, print_json
 
 
-def reproduce(
-    targets: list[str], scale: Scale, seed: int, out: Path, json: bool, strict: bool
+def command(
+    targets: list[str], scale: Scale, seed: int, out: Path, as_json: bool, strict: bool
 ) -> None:
     """Draw, check, and write the report."""
     figures, claims = find_targets(targets)
@@ -42,7 +42,7 @@ def reproduce(
     page = write_report(
         folder, title="Lemmata", figures=entries, verdicts=verdicts, settings=settings
     )
-    if json:
+    if as_json:
         shown = [
             {"name": name, "title": title, "numbers": plain(drawing.numbers), "files": files}
             for name, title, drawing, files in entries

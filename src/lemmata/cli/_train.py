@@ -25,7 +25,7 @@ FEW_COLUMNS = 5
 """So many leave room for nine digits."""
 
 
-def train(
+def command(
     file: Path, setting: str, embeddings: Path | None, flags: Flags, out: Path, as_json: bool
 ) -> None:
     """Train, print what was recorded, and write it beside the runs."""

@@ -1,35 +1,26 @@
 """The attack on one claim: scopes, extremes, a climb; then shrinking and proving."""
 
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lemmata._errors import InputError, unknown_name
-from lemmata._files import write_json
 from lemmata.claims import Claim
 from lemmata.settings import AbstractSetting, AbstractSpace, Scope
 
-from ._certify import certify
 from ._finding import Finding, Outcome, Witness
 from ._hunt import Hunt, Watch
-from ._score import Attempt, try_all
-
-PLAIN = 1e-6
-"""A witness is made smaller only while the violation stays as plain as this, or half as large."""
+from ._proofs import Proofs
+from ._score import Attempt
 
 POPULATION, BEST, ROUNDS = 256, 32, 30
 """Of the climb: instances in a round, those that the next round varies, rounds."""
 
 SMALL = 2
 """So many scopes come before everything else."""
-
-PROOFS = 4
-"""So many violations are tried before it is said that none can be proved."""
 
 
 def unsearchable(claim: Claim, setting: AbstractSetting[Any]) -> str | None:
@@ -67,12 +58,13 @@ def attack(
     space = setting.space
     assert space is not None
     hunt = Hunt(claim, space, seed, begun + budget, watch)
+    proofs = Proofs(hunt, setting, space)
     interrupted = False
     try:
-        _search(hunt, space, begun, budget, scope)
+        _search(hunt, space, begun, budget, scope, proofs)
     except KeyboardInterrupt:
         interrupted = True
-    finding = _conclude(hunt, setting, space, interrupted)
+    finding = _conclude(hunt, proofs, interrupted)
     return replace(finding, seconds=time.monotonic() - begun, interrupted=interrupted)
 
 
@@ -82,25 +74,27 @@ def _search(
     begun: float,
     budget: float,
     scope: Mapping[str, int] | None,
+    proofs: Proofs,
 ) -> None:
-    """Until something breaks, or time is up."""
+    """Until something breaks and that is proved, or time is up."""
     trainings = _free_trainings(hunt.claim, space)
     for name in scope or {}:
         if name not in space.limits:
             raise InputError(unknown_name("size in a scope of this setting", name, space.limits))
     scopes = list(space.scopes(space.limits if scope is None else {**space.limits, **scope}))
-    asked = scope is not None
+    small = scopes if scope is not None else scopes[:SMALL]
     stages: list[tuple[float, Callable[[], None]]] = [
-        (0.3, lambda: _scopes(hunt, scopes[:SMALL], whole=asked)),
-        (0.5, lambda: _extremes(hunt, space, trainings[:1])),
-        (0.7, lambda: _scopes(hunt, scopes[SMALL:], whole=asked)),
-        (0.9, lambda: _extremes(hunt, space, trainings[1:])),
+        (0.25, lambda: _scopes(hunt, small, whole=scope is not None)),
+        (0.4, lambda: _small_scopes(hunt, scopes[:SMALL], trainings[1:])),
+        (0.55, lambda: _extremes(hunt, space, trainings[:1])),
+        (0.7, lambda: _extremes(hunt, space, trainings[1:])),
+        (0.85, lambda: _scopes(hunt, scopes[len(small) :], whole=False)),
         (1.0, lambda: _climb(hunt, space, trainings)),
     ]
     for share, stage in stages:
         hunt.ends = begun + share * budget
         stage()
-        if hunt.found:
+        if hunt.fresh and proofs.succeed():
             return
 
 
@@ -118,8 +112,19 @@ def _scopes(hunt: Hunt, scopes: Sequence[Scope[Any]], *, whole: bool) -> None:
         if not hunt.go_through(part.instances(), {}, whole=whole):
             return
         hunt.scopes.append(part.says)
-        if hunt.found:
+        if hunt.fresh and not whole:
             return
+
+
+def _small_scopes(
+    hunt: Hunt, scopes: Sequence[Scope[Any]], trainings: Sequence[Mapping[str, Any]]
+) -> None:
+    """Small instances again, with other options of training."""
+    for part in scopes:
+        for options in trainings:
+            hunt.stage = f"{part.says}, {', '.join(f'{k} {v}' for k, v in options.items())}"
+            if not hunt.go_through(part.instances(), options, whole=False):
+                return
 
 
 def _extremes(
@@ -128,7 +133,7 @@ def _extremes(
     hunt.stage = "extremes"
     instances = list(space.extremes())
     for options in trainings:
-        if not hunt.go_through(instances, options, whole=False) or hunt.found:
+        if not hunt.go_through(instances, options, whole=False):
             return
 
 
@@ -137,26 +142,23 @@ def _climb(hunt: Hunt, space: AbstractSpace[Any], trainings: Sequence[Mapping[st
     hunt.stage = "climb"
     generator = np.random.default_rng([hunt.seed, 1])
     best: list[Attempt] = []
+    population = min(POPULATION, hunt.at_once)
     for number in range(ROUNDS):
-        if hunt.over:
+        if hunt.over or hunt.fresh:
             return
         options = trainings[number % len(trainings)]
         parents = [attempt.instance for attempt in best]
         batch = [
             space.vary(parents[i % len(parents)], generator)
-            if parents and i < POPULATION * 3 // 4
+            if parents and i < population * 3 // 4
             else space.draw(generator)
-            for i in range(POPULATION)
+            for i in range(population)
         ]
-        attempts = hunt.evaluate(batch, options)
-        if hunt.found:
-            return
+        attempts = hunt.evaluate(list(hunt.within(batch)), options)
         best = sorted([*best, *attempts], key=lambda attempt: attempt.score)[:BEST]
 
 
-def _conclude(
-    hunt: Hunt, setting: AbstractSetting[Any], space: AbstractSpace[Any], interrupted: bool
-) -> Finding:
+def _conclude(hunt: Hunt, proofs: Proofs, interrupted: bool) -> Finding:
     claim = hunt.claim
     facts: dict[str, Any] = {
         "tried": hunt.tried,
@@ -169,87 +171,19 @@ def _conclude(
     if not hunt.tried:
         reason = f"no instance that was tried meets its hypotheses{early}"
         return Finding(claim.name, claim.statement, Outcome.UNDECIDED, reason, **facts)
-    if not hunt.broken:
-        near = facts["closest"]
+    if hunt.broken and proofs.witness is None:
+        proofs.succeed()
+    if not hunt.broken or proofs.rounding:
+        near = 0.0 if hunt.broken else facts["closest"]
         reason = f"the closest of {hunt.tried:,} instances is {near:.3g} away from breaking it"
-        return Finding(claim.name, claim.statement, Outcome.SURVIVED, reason + early, **facts)
-    hunt.stage = "shrinking"
-    broken = hunt.found or hunt.broken
-    by_size = sorted(broken, key=lambda attempt: (space.size(attempt.instance), attempt.score))
-    worst = min(broken, key=lambda attempt: attempt.score)
-    witness = None
-    for attempt in [*by_size[: PROOFS - 1], worst]:
-        witness = _witness(hunt, setting, space, _shrink(hunt, space, attempt))
-        if witness.certificate.proved:
-            break
+        rounded = ", up to rounding" if hunt.broken else ""
+        reason += rounded + early
+        return Finding(claim.name, claim.statement, Outcome.SURVIVED, reason, **facts)
+    witness, worst = proofs.witness, proofs.worst
     assert witness is not None
     status = Outcome.FAILS if witness.certificate.proved else Outcome.UNDECIDED
     reason = f"{_says(witness)} ({witness.certificate.says}){early}"
-    most = _witness(hunt, setting, space, worst)
-    return Finding(claim.name, claim.statement, status, reason, witness, most, **facts)
-
-
-def _shrink(hunt: Hunt, space: AbstractSpace[Any], attempt: Attempt) -> Attempt:
-    """Leave out what can be left out while the statement is still plainly broken."""
-    enough, idle = -min(PLAIN, -attempt.score / 2), space.degenerate(attempt.instance) is not None
-    while True:
-        smaller = [
-            instance
-            for instance in space.simpler(attempt.instance)
-            if space.size(instance) < space.size(attempt.instance)
-            and (space.degenerate(instance) is None or idle)
-        ]
-        tried = try_all(hunt.claim, smaller, attempt.options, hunt.seed)
-        hunt.watch(f"shrinking: {space.size(attempt.instance)}")
-        broken = [a for a in tried if a.score <= enough]
-        if not broken:
-            return _plainer_training(hunt, attempt, enough)
-        attempt = min(broken, key=lambda a: space.size(a.instance))
-
-
-def _plainer_training(hunt: Hunt, attempt: Attempt, enough: float) -> Attempt:
-    """Without each option that is not needed."""
-    for name in list(attempt.options):
-        fewer = {key: value for key, value in attempt.options.items() if key != name}
-        for again in try_all(hunt.claim, [attempt.instance], fewer, hunt.seed):
-            if again.score <= enough:
-                attempt = again
-    return attempt
-
-
-def _witness(
-    hunt: Hunt, setting: AbstractSetting[Any], space: AbstractSpace[Any], attempt: Attempt
-) -> Witness:
-    """The attempt with its place, its proof, and what does not matter in it."""
-    alone = try_all(hunt.claim, [attempt.instance], attempt.options, hunt.seed)
-    attempt = alone[0] if alone and alone[0].broken else attempt
-    certificate = certify(hunt.claim, space, attempt, lambda case: read_back(setting, case))
-    return Witness(
-        attempt.instance,
-        attempt.options,
-        attempt.score,
-        attempt.place or {},
-        space.size(attempt.instance),
-        certificate,
-        space.degenerate(attempt.instance),
-        tuple(_idle(hunt, space, attempt)),
-    )
-
-
-def _idle(hunt: Hunt, space: AbstractSpace[Any], attempt: Attempt) -> Iterator[str]:
-    """What can be changed without mending the statement."""
-    for what, changed in space.changes(attempt.instance):
-        again = try_all(hunt.claim, [changed], attempt.options, hunt.seed)
-        if again and again[0].broken:
-            yield what
-
-
-def read_back(setting: AbstractSetting[Any], instance: Any) -> Any:
-    """The instance as its file holds it."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "witness.json"
-        write_json(file, instance.document())
-        return setting.read(file)[0]
+    return Finding(claim.name, claim.statement, status, reason, witness, worst, **facts)
 
 
 def _says(witness: Witness) -> str:

@@ -5,14 +5,15 @@ balls: if even the far ends of both balls violate it, that is a proof. A stateme
 is evaluated on the instance as its file holds it, whose structure and limits are exact.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from flint import arb, ctx
 
+from lemmata._errors import InputError
 from lemmata.claims import (
     Bench,
     Claim,
@@ -21,59 +22,42 @@ from lemmata.claims import (
     Identity,
     Inequality,
     Limit,
+    Status,
     as_list,
     evidence_for,
+    judge,
 )
-from lemmata.settings import AbstractSpace, Balls
+from lemmata.settings import AbstractSpace, Evidence
 
+from ._balls import BallRun, CannotTellError, ball
 from ._score import Attempt, try_all
 
 PRECISIONS = (320, 1_280, 5_120, 20_480)
-"""Bits of the balls: more as long as they end up too coarse, since every step widens them."""
+"""Bits of the balls: more as long as nothing is proved and they get narrower, since every step
+widens them.
+"""
 
 COARSE = 1e-15
-"""Balls wider than this, relative to what they hold, decide nothing."""
+"""Balls narrower than this, relative to what they hold, need no more bits."""
 
 CLEAR = 1e-9
 """A violation by this much, relative to the sides, is none of rounding."""
 
 
+AMPLE = 10.0
+"""A violation is larger than the error of what an instance knows by this factor."""
+
+PLAINLY = 1e-6
+"""And by this much, none of any well-behaved function of numbers that are right to rounding."""
+
+
 @dataclass(frozen=True)
 class Certificate:
-    """Whether a violation is proved, and what the proof rests on."""
+    """Whether a violation is proved, and what the proof rests on; or that it is mere rounding."""
 
     proved: bool
     says: str
-
-
-class BallRun:
-    """A run of one instance whose columns are balls, with the interface of evidence."""
-
-    def __init__(self, instance: Any, steps: np.ndarray, columns: Balls) -> None:
-        self.cases = (instance,)
-        self.steps = np.array([arb(int(step)) for step in steps], dtype=object)
-        self.columns = {name: np.atleast_2d(column) for name, column in columns.items()}
-
-    def __getattr__(self, name: str) -> Any:
-        columns = self.__dict__.get("columns", {})
-        if name not in columns:
-            raise AttributeError(name)
-        return columns[name]
-
-    def __iter__(self) -> Any:
-        return iter(self.cases)
-
-    def __len__(self) -> int:
-        return 1
-
-    @property
-    def records(self) -> np.ndarray:
-        """The recorded steps."""
-        return self.steps
-
-    def each(self, value: Callable[[Any], Any]) -> np.ndarray:
-        """A number, or a row of numbers, of the instance."""
-        return np.atleast_2d([value(case) for case in self.cases])
+    rounding: bool = False
 
 
 def certify(
@@ -83,105 +67,223 @@ def certify(
     instance = read_back(attempt.instance)
     again = try_all(claim, [instance], attempt.options, 0)
     if not again or not again[0].broken:
-        return Certificate(False, "read back from its file, the instance does not break it")
+        says = "read back from its file, the instance does not break it"
+        return Certificate(False, says, rounding=True)
     training = claim.experiment.training
     if claim.exact is not None:
         return _exactly(claim.exact, instance, attempt)
     if training is None:
-        if again[0].score > -CLEAR:
-            return Certificate(False, f"the sides differ by {-again[0].score:.2g} only")
+        violation, doubt = -again[0].score, CLEAR + AMPLE * space.doubt(instance)
+        if violation < doubt:
+            says = f"the sides differ by {violation:.2g} only, where {doubt:.2g} may be an error"
+            return Certificate(False, says, rounding=True)
+        if not _same_elsewhere(claim, space, instance, again[0]):
+            return Certificate(False, "written in another way, it is not the same", rounding=True)
         return Certificate(True, "recomputed from its file; nothing is trained")
     if not hasattr(training, "options") or attempt.place is None:
         return Certificate(False, "floating point alone: this experiment has no second evaluation")
     options = {**training.options, **attempt.options}
-    steps, old = _records(claim, instance, attempt), ctx.prec
-    certificate = None
-    try:
-        for ctx.prec in PRECISIONS:
-            certificate = _by_balls(claim, space, instance, options, steps)
-            if certificate is not None:
-                break
-    finally:
-        ctx.prec = old
-    return certificate or Certificate(False, f"balls with {PRECISIONS[-1]} bits are too coarse")
+    bench = Bench(instances=[instance], options=dict(attempt.options))
+    evidence = evidence_for(claim, bench)[1]
+    certificate = Certificate(False, "nothing is recorded")
+    for steps in _stretches(claim, evidence):
+        certificate = _along(claim, space, instance, options, steps, _gap(again[0]))
+        if certificate.proved:
+            break
+    return certificate
+
+
+def _stretches(claim: Claim, evidence: Evidence[Any]) -> Iterator[np.ndarray]:
+    """Records from the start on, few at first, up to which the statement is broken already.
+
+    Fewer than all of them only if the statement says the same of them whatever comes later: one
+    about the last record does not.
+    """
+    steps, whole = evidence.records, claim.compare(evidence)
+    for length in (2**power for power in range(1, len(steps).bit_length())):
+        if length >= len(steps):
+            break
+        columns = {
+            name: grid[:, :length] if grid.shape[1] == len(steps) else grid
+            for name, grid in evidence.columns.items()
+        }
+        part = replace(evidence, steps=steps[:length], columns=columns)
+        try:
+            compared = claim.compare(part)
+        except InputError:  # the statement needs more records than these
+            continue
+        broken = any(judge(comparison, part).status is Status.FAILS for comparison in compared)
+        left_out = len(steps) - length
+        if broken and all(map(partial(_begins, left_out=left_out), compared, whole)):
+            yield steps[:length]
+            break
+    yield steps
+
+
+def _begins(part: Comparison, whole: Comparison, left_out: int) -> bool:
+    """Whether a comparison of each record is what a longer one is at its beginning."""
+    if not isinstance(whole, Inequality | Identity) or not isinstance(part, type(whole)):
+        return False
+    shorter = []
+    for name in ("left", "right"):
+        sides = (np.asarray(getattr(c, name), dtype=float) for c in (part, whole))
+        short, long = (np.atleast_2d(side) for side in sides)
+        if not np.array_equal(long[:, : short.shape[1]], short, equal_nan=True):
+            return False
+        shorter.append(long.shape[1] - short.shape[1])
+    return set(shorter) <= {0, left_out} and left_out in shorter
 
 
 def _exactly(exact: Exact, instance: Any, attempt: Attempt) -> Certificate:
     """By the claim's own second evaluation."""
-    old = ctx.prec
-    try:
-        for ctx.prec in PRECISIONS[:2]:
-            if any(
-                _violated(comparison) for comparison in as_list(exact(instance, attempt.options))
-            ):
-                return Certificate(True, "the statement was evaluated in fractions and balls")
-    finally:
-        ctx.prec = old
+    for _ in _precisions(PRECISIONS[:2]):
+        comparisons = as_list(exact(instance, attempt.options))
+        if any(_violated(comparison) for comparison in comparisons):
+            return Certificate(True, "the statement was evaluated in fractions and balls")
     return Certificate(False, "evaluated in fractions and balls, the violation is not certain")
 
 
-def _records(claim: Claim, instance: Any, attempt: Attempt) -> np.ndarray:
-    """The recorded steps up to the first one after the violation."""
-    assert attempt.place is not None
-    bench = Bench(instances=[instance], options=dict(attempt.options))
-    steps = evidence_for(claim, bench)[1].records
-    return steps[: int(np.searchsorted(steps, float(attempt.place["t"]), side="right")) + 1]
-
-
-def _by_balls(
+def _along(
     claim: Claim,
     space: AbstractSpace[Any],
     instance: Any,
     options: Mapping[str, Any],
     steps: np.ndarray,
-) -> Certificate | None:
-    """Along the trajectory; None if the balls have become too wide to tell."""
-    columns = space.replay(instance, options, steps)
-    if columns is None:
-        return Certificate(False, "floating point alone: no second evaluation of this training")
-    if any(_coarse(column) for column in columns.values()):
-        return None
-    run = BallRun(instance, steps, columns)
+    gap: float,
+) -> Certificate:
+    """By balls along the trajectory, with as many bits as that takes.
+
+    ``gap`` is by how much the statement is broken in floating point.
+    """
+    certificate, widths = Certificate(False, "too coarse"), {}
+    for _ in _precisions(PRECISIONS):
+        columns = space.replay(instance, options, steps)
+        if columns is None:
+            says = "floating point alone: no second evaluation of this training"
+            return Certificate(False, says)
+        certificate = _by_balls(claim, BallRun(instance, steps, columns), steps, gap)
+        before, widths = widths, {name: _width(column) for name, column in columns.items()}
+        narrowing = [
+            not width <= COARSE and not width >= before.get(name, np.inf)
+            for name, width in widths.items()
+        ]
+        if certificate.proved or not any(narrowing):
+            break
+    return certificate
+
+
+def _precisions(bits: Sequence[int]) -> Iterator[int]:
+    """One precision after the other, as long as it is asked for; then what it was before."""
+    old = ctx.prec
     try:
-        comparisons: Sequence[Comparison] = claim.compare(run)
-        proved = any(_violated(comparison) for comparison in comparisons)
-    except Exception as error:  # a statement may use functions that balls do not have
-        return Certificate(False, f"the statement cannot be evaluated on balls: {error}")
+        for ctx.prec in bits:
+            yield ctx.prec
+    finally:
+        ctx.prec = old
+
+
+def _by_balls(claim: Claim, run: BallRun, steps: np.ndarray, gap: float) -> Certificate:
+    """The statement evaluated on balls."""
+    balls = f"ball arithmetic with {ctx.prec} bits up to step {steps[-1]}"
+    open_ = Certificate(False, f"in balls with {ctx.prec} bits the violation is not certain")
+    try:
+        comparisons = claim.compare(run)
+    except (CannotTellError, InputError, TypeError, AttributeError) as error:
+        if isinstance(error, CannotTellError) or isinstance(error.__cause__, CannotTellError):
+            return open_
+        return _in_floats(claim, run, f"{balls}; {error}")
+    if any(_violated(comparison, steps) for comparison in comparisons):
+        return Certificate(True, balls)
     if any(isinstance(comparison, Limit) for comparison in comparisons):
         return Certificate(False, "a limit: that it settles elsewhere is extrapolated")
-    if not proved:
-        return Certificate(False, "in ball arithmetic the violation is not certain")
-    return Certificate(True, f"ball arithmetic with {ctx.prec} bits up to step {steps[-1]}")
+    if all(_at_most_broken_by(comparison, gap / 2) for comparison in comparisons):
+        return replace(open_, rounding=True)
+    return open_
 
 
-def _coarse(column: np.ndarray) -> bool:
-    """Whether balls have become wide; what was never a number is none at any precision."""
+def _in_floats(claim: Claim, run: BallRun, why: str) -> Certificate:
+    """The statement evaluated in floating point on columns that balls enclose.
+
+    It may use functions that balls do not have. Only a violation far beyond rounding counts.
+    """
+    evidence = run.rounded()
+    try:
+        judged = [judge(comparison, evidence) for comparison in claim.compare(evidence)]
+    except (InputError, AttributeError) as error:
+        return Certificate(False, f"the statement cannot be evaluated on balls: {error}")
+    broken = [
+        -float(np.nanmin(judgement.scores))
+        for judgement in judged
+        if judgement.status is Status.FAILS and judgement.scores is not None
+    ]
+    if not broken or max(broken) < PLAINLY:
+        return Certificate(False, f"not certain in floating point ({why})")
+    return Certificate(
+        True, f"columns enclosed by {why}; so the statement itself is evaluated in floating point"
+    )
+
+
+def _width(column: np.ndarray) -> float:
+    """How wide a column of balls ends up, relative to what they hold.
+
+    It is 0 for what was never a number, which it is at no precision, and NaN for what was one.
+    """
     last: arb = column[-1]
     if not last.is_finite():
-        return any(ball.is_finite() for ball in column)
-    return float(last.rad()) > COARSE * abs(float(last.mid()))
+        return np.nan if any(value.is_finite() for value in column) else 0.0
+    return float(last.rad() / max(abs(last.mid()), arb(10) ** -300))
 
 
-def _violated(comparison: Comparison) -> bool:
-    """Whether the comparison is certainly broken somewhere."""
+def _gap(attempt: Attempt) -> float:
+    """By how much the sides are on the wrong side of each other, in floating point."""
+    place = attempt.place or {}
+    return abs(place["left"] - place["right"]) if "left" in place else 0.0
+
+
+def _same_elsewhere(
+    claim: Claim, space: AbstractSpace[Any], instance: Any, attempt: Attempt
+) -> bool:
+    """Whether the instance, written in other ways, breaks the statement by as much."""
+    for other in space.equivalents(instance):
+        again = try_all(claim, [other], attempt.options, 0)
+        if not again or abs(_gap(again[0]) - _gap(attempt)) > _gap(attempt) / 10:
+            return False
+    return True
+
+
+def _at_most_broken_by(comparison: Comparison, gap: float) -> bool:
+    """Whether balls exclude a violation of this size everywhere."""
+    if not isinstance(comparison, Inequality | Identity):
+        return False
+    sign = 1
     if isinstance(comparison, Inequality):
         sign = 1 if comparison.sense in (">=", ">") else -1
-        return any(sign * (a - b) < 0 for a, b in _pairs(comparison.left, comparison.right))
+    pairs = _pairs(comparison.left, comparison.right)
+    both = isinstance(comparison, Identity)
+    return all(sign * (a - b) > -gap and (not both or a - b < gap) for a, b in pairs)
+
+
+def _violated(comparison: Comparison, steps: np.ndarray | None = None) -> bool:
+    """Whether the comparison is certainly broken somewhere that it speaks of."""
+    if isinstance(comparison, Inequality):
+        sign = 1 if comparison.sense in (">=", ">") else -1
+        places = steps if comparison.places is None else np.ravel(comparison.places)
+        start = None if comparison.from_step is None else float(np.max(comparison.from_step))
+        pairs = _pairs(comparison.left, comparison.right, places, start)
+        return any(sign * (a - b) < 0 for a, b in pairs)
     if isinstance(comparison, Identity):
         return any(not a.overlaps(b) for a, b in _pairs(comparison.left, comparison.right))
     return False
 
 
-def _pairs(left: Any, right: Any) -> list[tuple[arb, arb]]:
-    """Both sides as balls, place by place, where both are known."""
+def _pairs(
+    left: Any, right: Any, places: np.ndarray | None = None, start: float | None = None
+) -> list[tuple[arb, arb]]:
+    """Both sides as balls, place by place, where both are known, from ``start`` on."""
     grids = (np.atleast_2d(np.asarray(side, dtype=object)) for side in (left, right))
     sides = np.broadcast_arrays(*grids)
-    pairs = [(_ball(a), _ball(b)) for a, b in zip(*(side.ravel() for side in sides), strict=True)]
+    if start is not None:
+        assert places is not None, "a statement about later steps says which its places are"
+        sides = [side[:, places >= start] for side in sides]
+    pairs = [(ball(a), ball(b)) for a, b in zip(*(side.ravel() for side in sides), strict=True)]
     return [(a, b) for a, b in pairs if a.is_finite() and b.is_finite()]
-
-
-def _ball(value: Any) -> arb:
-    """A number as a ball: exactly what it is."""
-    if isinstance(value, Fraction):
-        return arb(value.numerator) / value.denominator
-    return value if isinstance(value, arb) else arb(float(value))

@@ -14,8 +14,14 @@ from ._score import Attempt, try_all
 Watch = Callable[[str], None]
 """Called with a line that says how far the hunt has come."""
 
-FIRST, AT_ONCE = 256, 2_048
+SIZES = (4, 32, 256, 2_048)
 """Instances that are tried together: few at first, so that an answer comes soon."""
+
+TOGETHER = SIZES.index(256)
+"""Where runs of the setting begin: they are trained side by side by one compiled program."""
+
+PATIENCE = 0.1
+"""More are tried together if these took no more than this share of the time that is left."""
 
 
 @dataclass
@@ -27,8 +33,10 @@ class Hunt:
         tried: instances within the hypotheses that were evaluated.
         set_aside: instances outside them, or that could not be evaluated.
         closest: the least score of an instance that does not break the statement.
-        broken: everything that does.
+        broken: everything that does; ``found`` is what of it is no degenerate case.
+        looked_at: so many of those found have been shrunk and tried to prove.
         scopes: what was gone through whole.
+        at_once: so many instances were tried together last.
         stage: what is going on, for whoever watches.
     """
 
@@ -41,13 +49,16 @@ class Hunt:
     set_aside: int = 0
     closest: Attempt | None = None
     broken: list[Attempt] = field(default_factory=list)
+    found: list[Attempt] = field(default_factory=list)
+    looked_at: int = 0
     scopes: list[str] = field(default_factory=list)
+    at_once: int = SIZES[0]
     stage: str = ""
 
     @property
-    def found(self) -> list[Attempt]:
-        """What breaks the statement and is no degenerate case."""
-        return [a for a in self.broken if self.space.degenerate(a.instance) is None]
+    def fresh(self) -> list[Attempt]:
+        """What was found and not looked at yet."""
+        return self.found[self.looked_at :]
 
     @property
     def over(self) -> bool:
@@ -62,19 +73,40 @@ class Hunt:
         for attempt in attempts:
             if attempt.broken:
                 self.broken.append(attempt)
+                if self.space.degenerate(attempt.instance) is None:
+                    self.found.append(attempt)
             elif self.closest is None or attempt.score < self.closest.score:
                 self.closest = attempt
         self.watch(self.says)
         return attempts
 
+    def within(self, instances: Iterable[Any]) -> Iterator[Any]:
+        """Those that meet the hypotheses, so that no other is trained."""
+        for instance in instances:
+            if any(hypothesis.broken(instance.problems) for hypothesis in self.claim.hypotheses):
+                self.set_aside += 1
+            else:
+                yield instance
+
     def go_through(
         self, instances: Iterable[Any], options: Mapping[str, Any], *, whole: bool
     ) -> bool:
-        """Try all of them in batches; whether that was done before time was up."""
-        for batch in batches(instances):
-            if self.over and not whole:
+        """Try all of them in batches; whether that was done.
+
+        Unless the ``whole`` is wanted, it ends when time is up or something breaks.
+        """
+        training = self.claim.experiment.training
+        source = self.within(instances)
+        level = TOGETHER if hasattr(training, "options") else 0
+        while batch := list(islice(source, SIZES[level])):
+            self.at_once = SIZES[level]
+            if not whole and (self.over or self.fresh):
                 return False
+            begun = time.monotonic()
             self.evaluate(batch, options)
+            now = time.monotonic()
+            if whole or now - begun <= PATIENCE * (self.ends - begun):
+                level = min(level + 1, len(SIZES) - 1)
         return True
 
     @property
@@ -83,11 +115,3 @@ class Hunt:
         near = "" if self.closest is None else f", closest {self.closest.score:.3g}"
         found = f", {len(self.broken):,} break it" if self.broken else ""
         return f"{self.stage}: {self.tried:,} tried{near}{found}"
-
-
-def batches(instances: Iterable[Any]) -> Iterator[list[Any]]:
-    """In groups, the first one small."""
-    source, size = iter(instances), FIRST
-    while batch := list(islice(source, size)):
-        yield batch
-        size = AT_ONCE

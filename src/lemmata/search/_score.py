@@ -40,7 +40,9 @@ def try_all(
     """
     if not instances:
         return []
-    bench = Bench(seed=seed, instances=list(instances), options=dict(options))
+    repeated = [instances[-1]] * (_shared_size(len(instances)) - len(instances))
+    together = [*instances, *(repeated if claim.experiment.training is not None else ())]
+    bench = Bench(seed=seed, instances=together, options=dict(options))
     try:
         _, applicable = evidence_for(claim, bench)
         comparisons = claim.compare(applicable) if len(applicable) else []
@@ -55,17 +57,22 @@ def try_all(
     for comparison, judgement in judged:
         cases = applicable.cases if comparison.cases is None else comparison.cases
         for row, score in enumerate(_scores(judgement, len(cases))):
-            known = worst.get(id(cases[row]))
+            instance = instance_of(cases[row])
+            known = worst.get(id(instance))
             if np.isnan(score) or (known is not None and known.score <= score):
                 continue
-            instance = instance_of(cases[row])
             if not hasattr(instance, "document"):
                 continue
             place = None
             if row == judgement.case and judgement.witness is not None:
                 place = {"part": judgement.part, **judgement.witness}
-            worst[id(cases[row])] = Attempt(instance, options, float(score), place)
+            worst[id(instance)] = Attempt(instance, options, float(score), place)
     return list(worst.values())
+
+
+def _shared_size(count: int) -> int:
+    """A power of two, so that batches of different sizes share compiled programs."""
+    return 1 << (count - 1).bit_length()
 
 
 def _scores(judgement: Judgement, cases: int) -> np.ndarray:

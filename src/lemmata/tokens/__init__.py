@@ -17,6 +17,10 @@ from ._enumerate import all_datasets as all_datasets
 from ._enumerate import all_samples as all_samples
 from ._enumerate import letters as letters
 from ._files import read_token_files as read_token_files
+from ._geometries import GEOMETRIES as GEOMETRIES
+from ._geometries import digits_of as digits_of
+from ._geometries import draw_embeddings as draw_embeddings
+from ._geometries import with_fewer_digits as with_fewer_digits
 from ._orders import PartialOrders as PartialOrders
 from ._orders import Role as Role
 from ._orders import partial_orders as partial_orders

@@ -30,20 +30,40 @@ def all_samples(K: int, T: int) -> list[Sample]:
     ]
 
 
-def all_datasets(K: int, T: int, n: int) -> Iterator[TokenData]:
+def all_datasets(K: int, T: int, n: int, *, ordered: bool = False) -> Iterator[TokenData]:
     """Every set of n samples, one of each class of those that differ by names of tokens only.
+
+    If ``ordered``, only those of samples with two distinct tokens in which no token is a label and
+    beaten by another label under the same last token.
 
     Examples:
         >>> sum(1 for n in (1, 2, 3) for _ in all_datasets(3, 3, n))
         3749
+        >>> sum(1 for n in (1, 2, 3) for _ in all_datasets(3, 3, n, ordered=True))
+        1389
     """
     samples = all_samples(K, T)
+    if ordered:
+        samples = [sample for sample in samples if len(set(sample.tokens)) > 1]
     moved = _relabellings(samples, K)
+    above, below = _sides(samples, K)
     sets = combinations(range(len(samples)), n)
     while rows := list(islice(sets, AT_ONCE)):
         chosen = np.array(rows, dtype=np.int64)
+        if ordered:
+            up, down = (np.bitwise_or.reduce(bits[chosen], axis=1) for bits in (above, below))
+            chosen = chosen[(up & down) == 0]
         for row in chosen[_is_least(chosen, moved)]:
             yield _compact([samples[i] for i in row])
+
+
+def _sides(
+    samples: list[Sample], K: int
+) -> tuple[Int[np.ndarray, "samples"], Int[np.ndarray, "samples"]]:
+    """The label of each sample, and the tokens that it beats, under its last token, as bits."""
+    above = [1 << (K * s.query + s.label) for s in samples]
+    below = [sum(1 << (K * s.query + t) for t in {*s.tokens} - {s.label}) for s in samples]
+    return np.array(above, dtype=np.int64), np.array(below, dtype=np.int64)
 
 
 def _relabellings(samples: list[Sample], K: int) -> Int[np.ndarray, "relabellings samples"]:

@@ -129,8 +129,39 @@ def test_the_floor_is_that_of_least_squares(H):
         B, wanted = root @ s[:, :, k], root @ A[:, k]
         left = wanted - B @ np.linalg.lstsq(B, wanted, rcond=None)[0]
         lost += left @ left / (2 * instance.K)
-    assert found.floor() == pytest.approx(lost, rel=1e-9, abs=1e-24)
+    assert found.floor == pytest.approx(lost, rel=1e-9, abs=1e-24)
     assert (lost > 1e-6) == (H < 4)
+
+
+def test_the_floor_with_two_equal_tokens_is_that_of_least_squares():
+    instance, Q, _ = case((4, 6, 5, 2), 7)
+    tokens = instance.tokens.copy()
+    tokens[:, 1] = tokens[:, 0]
+    task = Task(tokens, instance.representations, instance.N, instance.tau)
+    found = FrozenAttention(task, Q.transpose(1, 0, 2))
+    lost = 0.0
+    for k in range(task.K):
+        B, wanted = found.scores[k], task.root @ task.target[:, k]
+        left = wanted - B @ np.linalg.lstsq(B, wanted, rcond=1e-10)[0]
+        lost += left @ left / (2 * task.K)
+    assert found.floor == pytest.approx(lost, rel=1e-9)
+    assert lost > 1e-3
+
+
+def test_a_floor_that_float64_cannot_tell_is_not_told():
+    """Saturated attention: any cut-off would give another number, and the truth is 0."""
+    task = draw_task(5, 7, 30, 3, 0.1, seed=3, unit=False)
+    found = frozen(task, draw_weights(task, 5, seed=4))
+    assert found.floor is None
+    rate = 0.98 * found.largest_stable_rate
+    root, A = task.root, task.target
+    u = np.stack([root @ A[:, k] for k in range(task.K)])
+    steps = np.eye(task.N) - rate / task.K * found.scores @ found.scores.transpose(0, 2, 1)
+    for _ in range(9):
+        steps = np.stack([np.linalg.matrix_power(own, 10) for own in steps])
+    left = np.sum(np.einsum("kij,kj->ki", steps, u) ** 2) / (2 * task.K)
+    assert found.left_in_practice == pytest.approx(left, rel=1e-6)
+    assert left > 1e-3
 
 
 @pytest.mark.parametrize(
@@ -166,7 +197,7 @@ def test_golden_descent_at_the_rate_of_the_theory(name):
     logs = found.log_gap(np.array(steps, dtype=float), facts["constants"]["etaw_L61"])
     expected = list(facts["lazy_gap_at_theory_etaw"].values())
     np.testing.assert_allclose(np.exp(logs), expected, rtol=1e-6)
-    assert found.floor() == pytest.approx(0, abs=1e-20)
+    assert found.floor == 0
 
 
 def test_small_singular_values_count_after_many_steps():

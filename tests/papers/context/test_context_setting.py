@@ -111,7 +111,7 @@ def test_the_analysis_of_stored_instances(name: str):
     versions = found["theory"]["versions"]
     steps = versions["printed_61"]["steps"]
     assert steps == pytest.approx(facts["T21_eps0.01_delta0.1_B_sqrtm"], rel=1e-6, abs=1)
-    assert versions["repaired_17"]["L"] >= versions["printed_61"]["L"]
+    assert versions["repaired_17"]["L"] >= versions["repaired_61"]["L"]
     assert found["zeta"]["kind"] == "exact"
     assert found["theorems"]["theorem-1"] == {"applies": True, "broken": [], "open": []}
     assert found["problems"] == []

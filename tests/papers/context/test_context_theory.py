@@ -108,21 +108,22 @@ def test_the_smoothness_at_any_gamma_and_alpha(c, power):
 @given(constants())
 def test_the_repaired_short_form_bounds_the_long_one(c):
     gamma = least_gamma(c)
-    assert smoothness_simplified_repaired(c, gamma) >= smoothness(c, gamma) * (1 - 1e-12)
+    assert smoothness_simplified_repaired(c, gamma) >= smoothness_repaired(c, gamma) * (1 - 1e-12)
 
 
 def repaired_short_form(c: Constants) -> mpf:
-    """(17) with ||Z-bar|| in its bracket, and the other branch of max{1, 4K alpha^2} too."""
+    """The repaired (61) with f-max <= ||Z-bar||, ||A|| <= 1 + ||Z'Z-hat|| / (m tau), and
+    gamma H alpha + ||A|| <= 2 gamma H alpha + ||A||, in that order."""
     gamma, alpha = by_hand(c)[:2]
-    zeta, gap, size = mpf(c.zeta), mpf(c.gap), mpf(c.spectral)
-    branch = max(mpf(1), 1 / (4 * c.K * alpha**2))
-    learned = 8 * mp.sqrt(2 * c.K * gap) * c.H * size / zeta
-    bracket = learned + 1 + mpf(c.cross) / mpf(c.ridge)
-    first = mpf(8) / c.K * gamma**2 + branch * 4096 / (gamma * zeta**2) * c.K**2 * c.N * gap
-    late = branch * 16384 / (gamma * zeta**4) * c.K**3 * size**2 * gap**2
-    return mp.sqrt(
-        bracket**2 * size**4 * first + 2 * c.H**2 * size**4 * (gamma**4 / mpf(c.K) ** 2 + late)
+    size, reach = mpf(c.spectral), gamma * c.H * alpha
+    bracket = 2 * reach + 1 + mpf(c.cross) / mpf(c.ridge)
+    in_alpha = 2 * (
+        (2 * gamma * size**2 * bracket) ** 2 / c.K
+        + (gamma * size) ** 4 * mpf(c.H) ** 2 / mpf(c.K) ** 2
     )
+    branch = max(mpf(1), 4 * c.K * alpha**2)
+    in_Q = 16 * gamma**2 * size**4 / c.K * branch * (reach**2 + 4 * c.N * bracket**2)
+    return mp.sqrt(in_alpha + in_Q)
 
 
 @given(constants())
@@ -174,17 +175,19 @@ def test_the_constants_by_hand():
 def test_the_short_forms_by_hand():
     """8 sqrt(2) H sqrt(K) ||Z-bar||^p sqrt(Delta) / zeta = 288 * 2^p, and cross / ridge = 14."""
     c = rational()
-    for gamma, keep in ((96, Fraction(1)), (960, Fraction(25, 2))):
+    for gamma, alpha, largest in ((96, Fraction(1), 8), (960, Fraction(1, 10), 1)):
         first, late = (
             Fraction(2 * 4096 * 4 * 9 * 16, 4 * gamma),
             Fraction(2**17 * 81 * 4 * 16, gamma),
         )
-        for bound, bracket, kept in (
-            (smoothness_simplified, 1167, 1),
-            (smoothness_simplified_repaired, 591, keep),
+        printed = 1167**2 * 16 * (4 * gamma**2 + first)
+        printed += 2 * 9 * 16 * (Fraction(gamma**4, 4) + late)
+        repaired = 591**2 * 16 * 4 * gamma**2 * (1 + 16 * largest)
+        repaired += 2 * 9 * 16 * Fraction(gamma**4, 4) * (1 + 16 * alpha**2 * largest)
+        for bound, square in (
+            (smoothness_simplified, printed),
+            (smoothness_simplified_repaired, repaired),
         ):
-            square = bracket**2 * 16 * (4 * gamma**2 + kept * first)
-            square += 2 * 9 * 16 * (Fraction(gamma**4, 4) + kept * late)
             assert bound(c, float(gamma)) ** 2 == pytest.approx(float(square), rel=1e-14)
 
 
@@ -212,7 +215,7 @@ def test_the_printed_short_form_does_not():
         gamma = least_gamma(c)
         ratio = smoothness_simplified(c, gamma) / smoothness(c, gamma)
         assert ratio == pytest.approx(row["L17_over_L61"], rel=1e-6)
-        assert smoothness_simplified_repaired(c, gamma) >= smoothness(c, gamma)
+        assert smoothness_simplified_repaired(c, gamma) >= smoothness_repaired(c, gamma)
     assert rows[0]["L17_over_L61"] < 1
 
 

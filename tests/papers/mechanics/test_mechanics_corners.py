@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 from oracles.recorded import recorded
+from oracles.terminal import run
 
 from lemmata._errors import InputError
 from lemmata.attention import FLAT, SQUARED
-from lemmata.cli._app import app
 from lemmata.margin._many import WeightedGraph, separate_all
 from lemmata.papers.mechanics.setting import (
     LOCAL,
@@ -71,7 +71,7 @@ def test_flow_to_time_zero_is_the_start():
 
 
 @pytest.mark.parametrize("size", [1e200, 1e-200])
-def test_embeddings_of_extreme_size_are_refused(tmp_path: Path, size, capsys):
+def test_embeddings_of_extreme_size_are_refused(tmp_path: Path, size):
     document = {
         "sequences": [[0, 1], [1, 0]],
         "labels": [0, 1],
@@ -79,10 +79,10 @@ def test_embeddings_of_extreme_size_are_refused(tmp_path: Path, size, capsys):
     }
     file = tmp_path / "data.json"
     file.write_text(json.dumps(document))
-    with pytest.raises(SystemExit) as end, np.errstate(all="ignore"):
-        app(["analyze", str(file), "--json"])
-    assert end.value.code == 2
-    assert "scale them" in capsys.readouterr().err
+    with np.errstate(all="ignore"):
+        done = run("analyze", file, "--json")
+    assert done.returncode == 2
+    assert "scale them" in done.words
 
 
 def test_a_log_of_a_negative_score_is_refused():

@@ -44,7 +44,7 @@ def test_a_component_too_large_for_dense_steps():
     assert max(len(tied) for tied in dataset.graphs[data.vocabulary.index("q")].components) > 300
     assert largest_slope(dataset) < 1e-14
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_minimise, "LARGEST_DENSE", 10_000)
+        patch.setattr(_minimise, "FEW_CELLS", 10_000)
         dense = Dataset("tied", data).correction
     assert dataset.correction.norm == pytest.approx(dense.norm, rel=1e-10)
     for cell, value in dense.entries.items():

@@ -182,6 +182,15 @@ def test_a_lopsided_tie_is_found_although_newton_overshoots():
     assert dataset.dense(dataset.correction)[0, 1] == pytest.approx(np.log(20_000) / 2, rel=1e-12)
 
 
+@pytest.mark.parametrize("digits", [12, 18, 100])
+@pytest.mark.parametrize("embeddings", [None, np.array([[1.0, 0.5], [0.2, 1.0]])])
+def test_a_tie_as_skewed_as_counts_can_be(digits, embeddings):
+    plain = Dataset.from_sentences("skewed", {"a b a": 10**digits, "a b b": 1})
+    dataset = Dataset("skewed", plain.data, embeddings)
+    logits = dataset.E @ dataset.W_cyc @ dataset.E.T
+    assert logits[0, 1] - logits[1, 1] == pytest.approx(digits * np.log(10), rel=1e-12)
+
+
 def test_golden_regularization_path():
     case = recorded("peer_cyclic_1")
     facts = case.facts["reg_path"]

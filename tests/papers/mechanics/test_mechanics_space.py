@@ -7,6 +7,7 @@ import pytest
 from flint import arb, ctx
 
 import lemmata as lm
+from lemmata.attention import FLAT, LINEAR, own_loss
 from lemmata.papers.mechanics.setting import SETTING, Dataset
 from lemmata.search._attack import read_back
 
@@ -20,38 +21,81 @@ def dataset(kind: str) -> Dataset:
     if kind == "orthonormal":
         return plain
     E = draw.standard_normal((plain.K, 4))
+    E *= 0.8 / np.linalg.norm(E, axis=1, keepdims=True)
     W = draw.standard_normal((4, 4)) if kind == "start" else None
     return replace(plain, embeddings=E, initial_weights=W)
 
 
 @pytest.fixture(autouse=True)
 def _precision():
-    old, ctx.prec = ctx.prec, 2_000
+    old, ctx.prec = ctx.prec, 1_000
     yield
     ctx.prec = old
 
 
-@pytest.mark.parametrize("kind", ["orthonormal", "general", "start"])
-@pytest.mark.parametrize("options", [{}, {"algorithm": "gd"}, {"algorithm": "gd", "rate": 3.0}])
+@pytest.mark.parametrize("kind", ["orthonormal", "start"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"algorithm": "gd"},
+        {"algorithm": "gd", "rate": 3.0},
+        {"epsilon": 0.1},
+        {"loss": "squared"},
+        {"loss": "squared", "head": "embedding"},
+        {"loss": "cross-entropy", "head": "embedding"},
+        {"loss": "softmax-squared", "head": "embedding"},
+        {"loss": LINEAR, "algorithm": "gd", "rate": 1.0},
+        {"loss": FLAT},
+    ],
+)
 def test_training_agrees_with_balls(kind: str, options: dict) -> None:
-    instance, steps = dataset(kind), np.array([0, 1, 7, 150])
-    run = lm.train([instance], record=tuple(steps.tolist()), steps=150, **options)
+    instance, steps = dataset(kind), np.array([0, 1, 7, 100])
+    run = lm.train([instance], record=tuple(steps.tolist()), steps=100, **options)
     columns = SPACE.replay(instance, options, steps)
     assert columns is not None
+    assert set(columns) == set(run.evidence.columns)
+    bounded = ("correlation", "one_minus_correlation", "descent_on_target")
     for name, balls in columns.items():
         middle = np.array([float(ball.mid()) for ball in balls])
         values = np.asarray(getattr(run, name))[0]
         # at W = 0 there is no direction, and 1 - cos is written without cancellation
         known = np.isfinite(middle) & np.isfinite(values)
         assert known[1:].all() or name == "rate"
-        np.testing.assert_allclose(values[known], middle[known], rtol=1e-9, atol=1e-12)
-        assert all(float(ball.rad()) < 1e-60 for ball, ok in zip(balls, known, strict=True) if ok)
+        np.testing.assert_allclose(values[known], middle[known], rtol=3e-9, atol=1e-12)
+        # what is compared with W^mm is as wide as its certificate allows
+        widest = 1e-7 if kind != "orthonormal" and name in bounded else 1e-60
+        assert all(float(b.rad()) < widest for b, ok in zip(balls, known, strict=True) if ok)
+
+
+def test_a_given_head_in_balls() -> None:
+    head = np.array([[1.0, 0.25, 0.0], [0.5, 1.0, 0.125], [0.0, 0.25, 0.5]])
+    options = {"loss": "log", "head": head}
+    run = lm.train([dataset("orthonormal")], steps=50, record=(0, 50), **options)
+    columns = SPACE.replay(dataset("orthonormal"), options, np.array([0, 50]))
+    assert columns is not None
+    for name in ("log_loss", "norm", "cyclic_distance"):
+        middle = [float(ball.mid()) for ball in columns[name]]
+        np.testing.assert_allclose(np.asarray(getattr(run, name))[0], middle, rtol=1e-10)
+
+
+def test_the_ball_around_the_finite_limit_holds_its_closed_form() -> None:
+    """a wins three times and b once: their logits differ by log 3."""
+    tie = Dataset.from_sentences("tie", {"a b a": 3, "a b b": 1})
+    distance = SPACE.replay(tie, {}, np.array([0]))["cyclic_distance"][0]
+    assert distance.overlaps(arb(3).log() / arb(2).sqrt())
+    assert float(distance.rad()) < 1e-250
 
 
 def test_balls_know_what_they_do_not_cover() -> None:
     steps = np.array([0, 3])
-    for options in ({"loss": "squared"}, {"algorithm": "flow"}, {"epsilon": 0.1}):
+    own = own_loss("mine", lambda u: -u)
+    for options in ({"loss": own}, {"algorithm": "flow"}, {"algorithm": "block"}):
         assert SPACE.replay(dataset("orthonormal"), options, steps) is None
+    flat = replace(dataset("orthonormal"), embeddings=np.array([[1.0, 0], [0, 1.0], [1.0, 1.0]]))
+    columns = SPACE.replay(flat, {}, steps)
+    assert columns is not None
+    assert "cyclic_distance" not in columns
 
 
 def test_a_zero_gradient_moves_nothing() -> None:

@@ -48,8 +48,8 @@ REDUCED = Training(
     40,
     threshold=0.6,
     samples=128,
-    steps=3_000,
-    record=(0, 1_000, 3_000),
+    steps=1_000,
+    record=(0, 1_000),
     tests=((80, 2), (60, 3)),
     seed=1,
 )
@@ -82,13 +82,11 @@ def bits(recording: Recording) -> list[bytes]:
 def test_golden_runs(reduced, encodings):
     found, facts = reduced[encodings], FACTS["sgd_reduced_ci"][encodings]
     names = {"train_loss": "loss", "C": "C", "alpha": "alpha", "cosW": "cosine_W"}
-    for step in (1_000, 3_000):
-        at = found.recording.at(step)
-        for recorded, name in names.items():
-            mean, deviation = facts[str(step)][recorded]
-            assert abs(found[name][at] - mean) < 5 * deviation, (step, name)
+    for recorded, name in names.items():
+        mean, deviation = facts["1000"][recorded]
+        assert abs(found[name][-1] - mean) < 5 * deviation, name
     assert found.diverged is None
-    assert found["cosine_V"][-1] > 0.999
+    assert found["cosine_V"][-1] > 0.995
 
 
 def two_number_loss(run: TrainingRun, E: np.ndarray, T: int) -> np.ndarray:
@@ -117,9 +115,8 @@ def test_golden_losses_without_tokens(reduced, encodings, T):
         members = [oracle.rejection(one, 80, 24)[0].T / math.sqrt(40) for one in candidates]
     each = np.array([two_number_loss(found, E, T) for E in members])
     error = each.mean(axis=1).std() / np.sqrt(len(each)) + each.std() / np.sqrt(each.size)
-    recorded = FACTS["sgd_reduced_ci"][encodings]["3000"].get(f"xfree_T{T}")
-    if recorded is not None:
-        assert abs(each.mean() - recorded[0]) < 4 * recorded[1] + 3 * error
+    recorded = FACTS["sgd_reduced_ci"][encodings]["1000"][f"xfree_T{T}"]
+    assert abs(each.mean() - recorded[0]) < 4 * recorded[1] + 3 * error
     if T != 60:
         # the run's estimate has the whole of V, which adds little, and other encodings or subsets
         measured = found.task("population", T, 2)[-1]
@@ -284,16 +281,11 @@ def watched() -> tuple[TrainingRun, list[list[tuple[int, ...]]]]:
         jax.effects_barrier()
         marks.append(len(read))
 
-    # Optax mixes integers and floats, in threads that see the global setting alone.
-    jax.config.update("jax_numpy_dtype_promotion", "standard")
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_random, "words", recording_words)
-            dynamics = ADAM.dynamics()
-            mark(0)
-            found = run(dynamics, np.array(ADAM.record), progress=mark, group=1, chunk=1)
-    finally:
-        jax.config.update("jax_numpy_dtype_promotion", "strict")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_random, "words", recording_words)
+        dynamics = ADAM.dynamics()
+        mark(0)
+        found = run(dynamics, np.array(ADAM.record), progress=mark, group=1, chunk=1)
     return TrainingRun(ADAM, found), [read[a:b] for a, b in pairwise(marks)]
 
 
@@ -386,9 +378,8 @@ CHANGES: list[dict[str, Any]] = [
 def test_no_two_settings_share_a_stored_result():
     def key(how: Training) -> str:
         dynamics = how.dynamics()
-        with jax.numpy_dtype_promotion("standard"):  # optax's Adam needs it
-            start = _run._start(dynamics)
-            return fingerprint(_run._describe(dynamics, start, np.array(how.record), 1))
+        start = _run._start(dynamics)
+        return fingerprint(_run._describe(dynamics, start, np.array(how.record), 1))
 
     keys = [key(replace(TINY, **change)) for change in [{}, *CHANGES]]
     assert len(set(keys)) == len(keys)

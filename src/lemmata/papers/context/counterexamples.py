@@ -36,13 +36,6 @@ def one_example_one_query() -> Plan:
     return Plan(task, heads=1)
 
 
-def repeated_query() -> Plan:
-    """Prompt tokens e_1 and -e_1, which Assumption 3 looks at, and the query e_2 twice."""
-    tokens = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
-    task = Task(tokens, np.ones((1, 4)), 2, 0.1, "prompt e_1, -e_1 and queries e_2, e_2")
-    return Plan(task, heads=2)
-
-
 def one_hot_tokens(seed: int) -> Plan:
     """Distinct tokens that no single coordinate tells apart, against Assumption 3."""
     return _in_six_directions(np.eye(6), "one-hot tokens", seed)

@@ -68,6 +68,12 @@ def corollary_1_steps(eta0: Values, n: Values, K: Values) -> float:
     return first_step(lambda t: t - constant * np.log(t), 0.0, np.e)
 
 
+def theorem_2_steps(eta: Values, n: Values, N: Values, L: Values) -> float:
+    """The smallest t with t >= 1696 N L^4 ||W_kq*||^6 log^2 t / eta, for all larger t too."""
+    constant = 1696 * N * L**4 * n**6 / eta
+    return first_step(lambda t: t - constant * np.log(t) ** 2, 0.0, np.e**2)
+
+
 def loss_floor(T: Values, eta0: Values, K: Values) -> float:
     """The logarithm of inf_W L(W_ov^(T), W): every input attends to its optimal token alone."""
     margin = T * eta0 / np.sqrt(K - 1)

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from lemmata.claims import (
     Comparisons,
@@ -22,6 +22,9 @@ from .. import theory
 from ..experiments.descents import DESCENTS, REPAIRED_DESCENTS, SIMPLIFIED_DESCENTS, Run
 from ..experiments.plans import SCALES
 from ..setting import CONVERGENCE, Plan
+from ._rounding import of_inverse
+
+Smoothness = Callable[[theory.Constants, theory.Real], theory.Real]
 
 claim = partial(statements("context"), hypotheses=CONVERGENCE)
 along_descent = partial(claim, on=DESCENTS)
@@ -64,15 +67,23 @@ def theorem_1(run: Run) -> Comparisons:
 @claim(
     "equation-15",
     "Section 3.1, (15)",
-    "gamma as large as (15) makes the last step of (48) true.",
+    "(15) asks for exactly as large a gamma as the last step of (48) needs.",
     on=DESCENTS,
 )
 @case_by_case
 def equation_15(run: Run) -> Comparisons:
-    c, gamma = run.plan.constants, run.rates.gamma
-    moved = 16 * 2**0.5 * gamma * run.radius * c.largest_column / run.sigma
-    chain = float(c.spectral * c.H**0.5 * moved * c.gap**0.5)
-    return at_most(chain, (1 - 0.5**0.5) * c.zeta**0.5, part="last step of (48)")
+    """The least gamma of (15) against the one at which the two sides of (48) meet, found by root
+    search with sigma and alpha as in (44)."""
+    c = run.plan.constants
+
+    def excess(log_gamma: float) -> float:
+        gamma = np.exp(log_gamma)
+        sigma, alpha = c.zeta * gamma**2 / c.K, theory.radius(c, gamma)
+        moved = 8 * 2**0.5 * gamma * alpha * c.largest_column / sigma * c.gap**0.5
+        return float(np.log(2 * c.spectral * c.H**0.5 * moved / ((1 - 0.5**0.5) * c.zeta**0.5)))
+
+    found = np.exp(brentq(excess, -100.0, 200.0, xtol=1e-14, rtol=1e-15))
+    return equal(theory.least_gamma(c), found, rounding=1e-12, part="the least gamma")
 
 
 @claim(
@@ -81,20 +92,26 @@ def equation_15(run: Run) -> Comparisons:
     "L of (17) is a simpler upper bound of L of (61).",
     on=SCALES,
     kind="constant",
+    longer=theory.smoothness,
     simpler=theory.smoothness_simplified,
     versions=[
         repaired(
-            "With the first power of ||Z-bar|| in the bracket and both branches of "
-            "max{1, 4 K alpha^2} it is an upper bound of (61) as printed.",
+            "L^2 = b^2 ||Z-bar||^4 (8 gamma^2 / K) (1 + 8 N M) + 2 H^2 ||Z-bar||^4 (gamma^4 / K^2) "
+            "(1 + 8 K alpha^2 M) with M = max{1, 4 K alpha^2} and the bracket b of (17), ||Z-bar|| "
+            "in it to the first power, bounds L of the repaired (61).",
             where="Section 3.1, (17)",
+            longer=theory.smoothness_repaired,
             simpler=theory.smoothness_simplified_repaired,
         )
     ],
 )
 @case_by_case
-def equation_17(plan: Plan, simpler: Callable[..., Any]) -> Comparisons:
-    c, gamma = plan.constants, theory.least_gamma(plan.constants)
-    return at_most(theory.smoothness(c, gamma), simpler(c, gamma), part="L of (61)")
+def equation_17(plan: Plan, longer: Smoothness, simpler: Smoothness) -> Comparisons:
+    """For gamma from the least that (15) allows to a million times that."""
+    c, factors = plan.constants, np.array([1.0, 1e2, 1e6])
+    gammas = [factor * theory.least_gamma(c) for factor in factors]
+    ratios = [float(longer(c, gamma) / simpler(c, gamma)) for gamma in gammas]
+    return at_most(ratios, 1.0, part="L of (61) over L of (17)", places=factors)
 
 
 @along_descent("equation-43a", f"{PROOF}, (43a)", "||alpha_h|| stays below alpha of (44).")
@@ -187,15 +204,17 @@ def equation_49(run: Run) -> Comparisons:
 @case_by_case
 def equation_64(run: Run) -> Comparisons:
     """(63) with a step of 1/L or less is this; the worst step of all is kept by the loop."""
-    part = "change of the gap and eta_Q/2 ||grad||^2, over the gap"
+    part = "change of the gap and eta_Q/2 ||grad||^2, over the root of the gap and the first"
     return at_most(run["descent"][-1], 0.0, size=1.0, part=part)
 
 
 @along_descent("equation-70", "Appendix C, (70)", "||A-hat - A||_2 <= sqrt(2K (L - L*) / (m tau)).")
 @case_by_case
 def equation_70(run: Run) -> Comparisons:
+    """The gap is ||Z-bar (A-hat - A)||^2, known up to the condition of Z-bar."""
     bound = np.sqrt(2 * run.task.K * run["gap"] / run.task.ridge)
-    return at_most(run["distance"], bound, part="distance from A")
+    rounding = of_inverse(run.task) * (1 + run.steps)
+    return at_most(run["distance"], bound, rounding=rounding, part="distance from A")
 
 
 @along_descent(

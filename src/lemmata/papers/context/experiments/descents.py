@@ -1,21 +1,23 @@
 """Gradient descent at exactly the rates of the theory, watched at every step."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from lemmata.claims import Bench, Experiment, Scale
+from lemmata.claims import Bench, Experiment, Scale, Several
 from lemmata.settings import Evidence
-from lemmata.training import log_spaced
+from lemmata.training import Store, log_spaced
 
 from .. import theory
 from ..setting import Plan, attention_of, descend
 from ..theory import Constants, Rates
-from .plans import PLANS, OfPlan
+from .plans import PLANS, DrawnPlans, OfPlan, rescaled
 
 STEPS: dict[Scale, int] = {"quick": 6_000, "paper": 120_000}
 
@@ -30,9 +32,13 @@ BOUNDS: dict[str, Callable[[Constants, Any], Any]] = {
 """Where L comes from."""
 
 
+CHOICES = ((1.0, 1.0), (1.0, 0.1), (100.0, 1.0))
+"""Of gamma, relative to the least that (15) allows, and of eta_Q, relative to 1/L."""
+
+
 @dataclass(frozen=True)
 class TheoryRates:
-    """Gradient descent at the largest steps that (16) allows.
+    """Gradient descent at step sizes that (16) allows.
 
     Attributes:
         version: where L comes from.
@@ -49,7 +55,10 @@ class TheoryRates:
             count = f"up to {STEPS['quick']:,} steps ({STEPS['paper']:,} at paper scale)"
         else:
             count = f"{self.steps:,} steps"
-        return f"gradient descent at the rates of (16) with L from {self.version}, {count}"
+        return (
+            f"gradient descent with L from {self.version} in (16), at the largest steps, a tenth "
+            f"of them, and with a hundred times the least gamma, {count}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +67,14 @@ class Run(OfPlan):
 
     Attributes:
         plan: the task and the transformer.
+        choice: of gamma and eta_Q, relative to the least and the largest.
         rates: the step sizes.
         steps, series: what was recorded, see ``Descent``.
         combined: A-hat at the end.
     """
 
     plan: Plan
+    choice: tuple[float, float]
     rates: Rates
     steps: Int[np.ndarray, "records"]
     series: dict[str, Float[np.ndarray, "records"]]
@@ -71,6 +82,13 @@ class Run(OfPlan):
 
     def __getitem__(self, name: str) -> Float[np.ndarray, "records"]:
         return self.series[name]
+
+    @property
+    def name(self) -> str:
+        """The plan's name, and how it differs from the largest steps."""
+        gamma, share = self.choice
+        more = f", {gamma:g} times the least gamma" if gamma != 1 else ""
+        return self.plan.name + more + (f", eta_Q = {share:g}/L" if share != 1 else "")
 
     @cached_property
     def radius(self) -> float:
@@ -117,28 +135,98 @@ def descend_by_theory(
     unable = tuple(plan for plan in plans if not _able(plan))
     if not able:
         return Evidence((), skipped=unable)
-    rates = [theory.theory_rates(plan.constants, bound=BOUNDS[training.version]) for plan in able]
     steps = _records(able, training, experiment.scale)
+    total = len(able) * len(CHOICES) * int(steps[-1])
+    progress = bench.track("descent at the theory's rates", total)
+    runs = []
+    for _, group in groupby(sorted(able, key=_magnitude), key=_magnitude):
+        tried = [(plan, choice) for plan in group for choice in CHOICES]
+        runs += _descend(tried, BOUNDS[training.version], steps, bench.store, progress)
+    order = {id(plan): place for place, plan in enumerate(able)}
+    runs.sort(key=lambda run: order[id(run.plan)])
+    return Evidence(tuple(runs), steps, skipped=unable)
+
+
+def _magnitude(plan: Plan) -> int:
+    """Plans are run side by side with those of about the same size."""
+    task = plan.task
+    return max(1, int(math.log(task.N * task.d * (task.d + task.K), 16)))
+
+
+def _descend(
+    tried: Sequence[tuple[Plan, tuple[float, float]]],
+    bound: Callable[..., Any],
+    steps: Int[np.ndarray, "records"],
+    store: Store | None,
+    progress: Callable[[int], None],
+) -> list[Run]:
+    """Plans with step sizes, side by side."""
+    rates = [_rates(plan, choice, bound) for plan, choice in tried]
     recording = descend(
-        [plan.task for plan in able],
-        [plan.start for plan in able],
+        [plan.task for plan, _ in tried],
+        [plan.start for plan, _ in tried],
         np.array([(float(rate.Q), float(rate.w)) for rate in rates]),
         np.array([float(rate.guaranteed) for rate in rates]),
         steps,
-        store=bench.store,
-        progress=bench.track("descent at the theory's rates", len(able) * int(steps[-1])),
+        store=store,
+        progress=progress,
     )
     runs = []
-    for i, (plan, rate) in enumerate(zip(able, rates, strict=True)):
+    for i, ((plan, choice), rate) in enumerate(zip(tried, rates, strict=True)):
         d, H, K = plan.task.d, plan.heads, plan.task.K
         Q = np.asarray(recording.final.weights.Q)[i, :d, :H, :d]
         w = np.asarray(recording.final.weights.w)[i, :H, :K]
         combined = np.einsum("nhk,hk->nk", attention_of(plan.task, Q), w)
         series = {name: rows[i] for name, rows in recording.series.items()}
-        runs.append(Run(plan, rate, steps, series, combined))
-    return Evidence(tuple(runs), steps, skipped=unable)
+        runs.append(Run(plan, choice, rate, steps, series, combined))
+    return runs
 
 
-DESCENTS = Experiment(PLANS, descend_by_theory, TheoryRates("(61)"))
-SIMPLIFIED_DESCENTS = Experiment(PLANS, descend_by_theory, TheoryRates("(17)"))
-REPAIRED_DESCENTS = Experiment(PLANS, descend_by_theory, TheoryRates("(61) repaired"))
+def _rates(plan: Plan, choice: tuple[float, float], bound: Callable[..., Any]) -> Rates:
+    gamma = choice[0] * theory.least_gamma(plan.constants)
+    return theory.theory_rates(plan.constants, gamma=gamma, share=choice[1], bound=bound)
+
+
+@dataclass(frozen=True, eq=False)
+class Rescaled(OfPlan):
+    """A plan, and the same problem in other units, both run with the repaired (61)."""
+
+    plan: Plan
+    usual: Run
+    rescaled: Run
+
+
+def descend_in_other_units(
+    experiment: Experiment[Evidence[Rescaled]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Rescaled]:
+    """The gaps with Z as it is, ten thousand times as large, and as small."""
+    able = [plan for plan in plans if _able(plan)]
+    unable = tuple(plan for plan in plans if not _able(plan))
+    tried = [rescaled(plan, c) for plan in able for c in (1.0, 1e4, 1e-4)]
+    steps, bound = np.arange(0, 201, 10), theory.smoothness_repaired
+    chosen = [(plan, CHOICES[0]) for plan in tried]
+    runs = _descend(chosen, bound, steps, bench.store, lambda _: None) if able else []
+    cases = [
+        Rescaled(plan, runs[3 * i], runs[3 * i + other])
+        for i, plan in enumerate(able)
+        for other in (1, 2)
+    ]
+    return Evidence(tuple(cases), skipped=unable)
+
+
+RESCALED = Experiment(PLANS, descend_in_other_units)
+
+STARTS = Several(
+    (
+        PLANS,
+        DrawnPlans(((2, 7, 3, 2, 0.5, 32),)),
+        DrawnPlans(((2, 7, 3, 2, 0.5, 32),), scale=10.0),
+        DrawnPlans(((3, 8, 4, 2, 0.1, 12),), scale=0.3),
+    )
+)
+"""Also with H = 16N, and with attention that starts close to one token, or flat."""
+
+DESCENTS, SIMPLIFIED_DESCENTS, REPAIRED_DESCENTS = (
+    Experiment(STARTS, descend_by_theory, TheoryRates(version), free=("steps",))
+    for version in ("(61)", "(17)", "(61) repaired")
+)

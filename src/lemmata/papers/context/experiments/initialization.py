@@ -100,7 +100,7 @@ class Start(OfPlan):
     """A plan at its initialization.
 
     ``few_heads`` is the same with one head fewer than examples, and ``eigenvalues`` are the least
-    and the largest of B_k B_k' for one token k, in as many digits as they need.
+    and the largest of B_k B_k' for tokens k, in as many digits as they need.
     """
 
     plan: Plan
@@ -118,14 +118,24 @@ class Start(OfPlan):
         return replace(self.plan, heads=max(self.plan.task.N - 1, 1))
 
     @cached_property
-    def eigenvalues(self) -> tuple[Any, Any]:
-        """For the token whose least singular value float64 finds smallest."""
-        k = int(np.argmin(self.plan.frozen.sizes[:, -1]))
+    def eigenvalues(self) -> list[tuple[Any, Any]]:
+        """For every token, or for those of the smallest rank where digits are many."""
+        sizes = self.plan.frozen.sizes**2
         if not self.exact:
-            sizes = self.plan.frozen.sizes[k] ** 2
-            return float(sizes[-1]), float(sizes[0])
-        return exact_eigenvalue(self.plan.task, np.asarray(self.plan.start.Q), k)
+            return [(float(row[-1]), float(row[0])) for row in sizes]
+        Q, ranks = (
+            np.asarray(self.plan.start.Q),
+            np.sum(sizes > RESOLUTION**2 * sizes[:, :1], axis=1),
+        )
+        chosen = np.argsort(ranks, kind="stable")[:MOST_TOKENS]
+        return [exact_eigenvalue(self.plan.task, Q, int(k)) for k in chosen]
 
+
+MOST_TOKENS = 12
+"""In high precision."""
+
+RESOLUTION = 1e-12
+"""Singular values below this part of the largest are rounding error."""
 
 MOST_WORK = 40_000
 """N H d: more takes too long in high precision."""

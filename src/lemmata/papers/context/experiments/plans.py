@@ -64,44 +64,59 @@ class DrawnPlans(AbstractInstances):
         sizes: N, K, d, m, tau and H.
         unit: whether tokens have norm 1, as the theory asks, or are Gaussian, as the experiments
             draw them.
+        scale: beta, of Q at the start.
     """
 
     sizes: tuple[tuple[int, int, int, int, float, int], ...]
     unit: bool = True
+    scale: float = 1.0
 
     def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
         return [self._plan(size, heads, seed) for *size, heads in self.sizes]
 
     def _plan(self, size: Sequence, heads: int, seed: int) -> Plan:
         name = f"{describe_size(tuple(size))} H={heads}" + ("" if self.unit else GAUSSIAN)
+        name += "" if self.scale == 1 else f" beta={self.scale:g}"
         task = draw_task(*size, seed=seed, unit=self.unit, name=name)
-        return Plan(task, heads=heads, seed=seed + 10)
+        return Plan(task, heads=heads, seed=seed + 10, scale=self.scale)
 
     @property
     def says(self) -> str:
-        return f"{len(self.sizes)} tasks with {'unit' if self.unit else 'Gaussian'} tokens"
+        start = "" if self.scale == 1 else f", beta = {self.scale:g}"
+        return f"{len(self.sizes)} tasks with {'unit' if self.unit else 'Gaussian'} tokens{start}"
 
 
 @dataclass(frozen=True)
 class Dictionary(AbstractInstances):
-    """The same task with tokens of each kind, of one size to be quick and another for the paper.
+    """Tasks with tokens of each kind, of one size to be quick and another for the paper.
 
     Section 4 gives all numbers but tau.
+
+    Attributes:
+        tokens: the kinds.
+        quick, paper: the sizes.
+        tasks: how many there are of each kind, to be quick; the paper has one.
     """
 
     tokens: tuple[str, ...] = ("unit", "Gaussian")
     quick: Size = (6, 20, 30, 4, 0.01)
     paper: Size = (30, 200, 100, 20, 0.01)
+    tasks: int = 1
 
     def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
-        size = self.paper if scale == "paper" else self.quick
-        tasks = (draw_task(*size, seed=seed, unit=kind == "unit") for kind in self.tokens)
-        return [Plan(task, heads=task.N, seed=seed + 1) for task in tasks]
+        size, count = (self.paper, 1) if scale == "paper" else (self.quick, self.tasks)
+        tasks = (
+            (own, draw_task(*size, seed=own, unit=kind == "unit"))
+            for kind in self.tokens
+            for own in range(seed, seed + count)
+        )
+        return [Plan(task, heads=task.N, seed=own + 1) for own, task in tasks]
 
     @property
     def says(self) -> str:
+        count = f", {self.tasks} tasks" if self.tasks > 1 else ""
         return (
-            f"{' and '.join(self.tokens)} tokens, {describe_size(self.quick)} "
+            f"{' and '.join(self.tokens)} tokens, {describe_size(self.quick)}{count} "
             f"({describe_size(self.paper)} at paper scale)"
         )
 

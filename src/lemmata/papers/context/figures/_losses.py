@@ -10,6 +10,7 @@ from lemmata.claims import Bench
 from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, number, style
 
 from ..experiments.training import SAMPLED, OneLayer, curves
+from ._heads import FROZEN
 
 LINES = (
     ("training loss", "blue", lambda case: case.gaps + case.task.minimum),
@@ -66,7 +67,7 @@ def _numbers(case: OneLayer) -> dict[str, Any]:
         "out of domain": {int(case.run.steps[i]): float(case.run["out_of_domain"][i]) for i in at},
         "how far Q moved, relative": float(case.run["moved_Q"][-1]),
         "L*": case.task.minimum,
-        "least gap with attention frozen": case.floor,
+        FROZEN: case.frozen_gap,
     }
 
 

@@ -134,7 +134,7 @@ class Analysis(AbstractAnalysis):
         yield from self.zeta.describe()
         if self.guarantees is not None:
             yield from self.guarantees.describe(self.zeta, plan)
-        yield from self.duration.describe(self.guarantees, self.zeta)
+        yield from self.duration.describe(self.guarantees)
         for name, theorem in self.theorems.items():
             yield theorem.describe(name, ASSUMPTIONS)
         for problem in plan.problems:
@@ -230,8 +230,10 @@ def _duration(plan: Plan, guarantees: Guarantees | None) -> Duration:
     frozen, task = plan.frozen, plan.task
     needed = task.ridge * plan.epsilon / plan.label_bound**2 if task.tau else 0.0
     stable = frozen.largest_stable_rate if frozen.sizes.max() > 0 else None
-    duration = Duration(needed, frozen.floor(), largest_stable_rate=stable)
-    if stable is None or needed == 0 or duration.floor > needed:
+    left = task.initial_gap if stable is None else frozen.left_in_practice
+    duration = Duration(needed, frozen.floor, left, largest_stable_rate=stable)
+    out_of_reach = left > needed if duration.floor is None else duration.floor > needed
+    if stable is None or needed == 0 or out_of_reach:
         return duration
     at_theory_rate = None
     if guarantees is not None:

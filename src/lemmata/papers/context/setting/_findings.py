@@ -174,20 +174,22 @@ class Duration:
 
     Attributes:
         gap_needed: that gap; 0 without noise.
-        floor: the gap that such attention leaves, as float64 can tell.
+        floor: the least gap that any w reaches with such attention; None if float64 cannot tell.
+        left: the gap after a billion steps close to the largest stable one.
         at_theory_rate: the steps at the theory's eta_w; None if there are none.
         largest_stable_rate: from this eta_w on descent on w diverges.
         tuned_rate, at_tuned_rate: the best of some smaller eta_w, and the steps it takes.
     """
 
     gap_needed: float
-    floor: float
+    floor: float | None
+    left: float
     at_theory_rate: float | None = None
     largest_stable_rate: float | None = None
     tuned_rate: float | None = None
     at_tuned_rate: float | None = None
 
-    def describe(self, guarantees: Guarantees | None, zeta: Zeta) -> Iterator[Text]:
+    def describe(self, guarantees: Guarantees | None) -> Iterator[Text]:
         """How long training really takes."""
         if self.largest_stable_rate is not None:
             yield Text(
@@ -200,11 +202,15 @@ class Duration:
             )
             return
         needed = f"the gap {_number(self.gap_needed)} that Theorem 2 needs"
-        if self.floor > self.gap_needed:
-            known = "" if zeta.kind == "zero" else ", as far as float64 can tell"
+        left = self.left if self.floor is None else self.floor
+        if left > self.gap_needed:
+            who = (
+                "A billion steps just below that leave"
+                if self.floor is None
+                else "So held, it leaves"
+            )
             yield Text(
-                f"Attention held where it starts leaves a gap of {_number(self.floor)}{known}, "
-                f"above {needed}: attention itself has to learn.",
+                f"{who} a gap of {_number(left)}, above {needed}: attention itself has to learn.",
                 style="yellow",
             )
             return

@@ -26,6 +26,9 @@ DIGITS = (60, 120, 240, 480, 960)
 """Precisions tried in turn for an eigenvalue that float64 cannot tell from zero."""
 
 
+PATIENCE, NEAR_THE_EDGE = 1e9, 0.98
+"""Steps that somebody may wait for, and their size relative to the largest stable one."""
+
 LONGEST = 1e300
 """Steps beyond which no search goes."""
 
@@ -82,20 +85,44 @@ class FrozenAttention:
         """2K / max lambda_max(B_k B_k'): with a larger eta_w descent on w diverges."""
         return 2 * self.task.K / float(self.sizes.max()) ** 2
 
+    @property
+    def condition(self) -> float:
+        """The largest condition of a B_k, by which the rounding of zeta_0 is multiplied."""
+        return float((self.sizes[:, 0] / self.sizes[:, -1]).max())
+
     @cached_property
-    def _parts(self) -> Float[np.ndarray, "K N"]:
+    def parts(self) -> Float[np.ndarray, "K N"]:
         """What w = 0 leaves to learn: Z-bar A_k along the left singular vectors."""
         wanted = self.task.root @ self.task.target
         return np.einsum("kij,ik->kj", self._svd[0], wanted)
 
-    def floor(self, resolution: float = RESOLUTION) -> float:
-        """The least L - L* that any w reaches, as far as float64 can tell.
+    @property
+    def _rank(self) -> int:
+        """The largest rank a B_k can have: heads, distinct prompt tokens and Z-bar bound it."""
+        distinct = np.unique(self.task.prompt, axis=1).shape[1]
+        features = self.task.N if self.task.tau else int(np.sum(self.task.sizes > 0))
+        return min(self.Q.shape[1], distinct, features)
 
-        What lies along singular values of B_k below ``resolution`` counts as out of reach. With
-        enough heads these are not zero, and a very large w would reach it too.
+    @property
+    def floor(self) -> float | None:
+        """The least L - L* that any w reaches: 0 if every B_k has full row rank.
+
+        None where float64 cannot tell the rank of some B_k. With Gaussian Q that is N for H >= N
+        distinct tokens (Proposition 1), and the floor is 0, but only very large w come near it.
         """
-        lost = self.sizes <= resolution * self.sizes[:, :1]
-        return float(np.sum(self._parts[lost] ** 2)) / (2 * self.task.K)
+        rank = self._rank
+        if rank and not (self.sizes[:, rank - 1] > RESOLUTION * self.sizes[:, 0]).all():
+            return None
+        return float(np.sum(self.parts[:, rank:] ** 2)) / (2 * self.task.K)
+
+    @property
+    def left_in_practice(self) -> float:
+        """L - L* after a billion steps on w alone, two per cent below the largest stable size.
+
+        Singular values that float64 cannot tell from zero have not moved by then.
+        """
+        logs = self.log_gap(np.array([PATIENCE]), NEAR_THE_EDGE * self.largest_stable_rate)
+        return float(np.exp(logs[0]))
 
     def log_gap(
         self, steps: Float[np.ndarray, "records"], rate: float
@@ -103,7 +130,7 @@ class FrozenAttention:
         """log(L - L*) after t steps of size eta_w from w = 0, for any t."""
         shrink = _log_factor(rate * self.sizes**2 / self.task.K)
         with np.errstate(divide="ignore"):
-            part = np.log(np.abs(self._parts))
+            part = np.log(np.abs(self.parts))
         logs = 2 * (part + _times(steps[:, None, None], shrink))
         total = np.logaddexp.reduce(logs.reshape(len(steps), -1), axis=1)
         return total - math.log(2 * self.task.K)
@@ -117,7 +144,7 @@ class FrozenAttention:
         sign = np.where((scaled > 1) & (step % 2 == 1), -1.0, 1.0)
         learned = np.where(scaled > 1, 1 - sign * np.exp(logs), -np.expm1(logs))
         solution = np.divide(
-            learned * self._parts[:, :count], sigma, out=np.zeros_like(sigma), where=sigma > 0
+            learned * self.parts[:, :count], sigma, out=np.zeros_like(sigma), where=sigma > 0
         )
         return np.einsum("kjh,kj->hk", W[:, :count], solution)
 

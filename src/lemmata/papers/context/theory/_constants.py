@@ -75,21 +75,26 @@ def _in_Q(c: Constants, gamma: Real, alpha: Real) -> Real:
 
 def smoothness_simplified(c: Constants, gamma: Real) -> Real:
     """L as printed in (17)."""
-    return _simplified(c, gamma, power=2, keep=1)
+    bracket = _bracket(c, power=2)
+    first = 8 * gamma**2 / c.K + 4096 * c.K**2 * c.N * c.gap / (gamma * c.zeta**2)
+    late = 16384 * c.K**3 * c.spectral**2 * c.gap**2 / (gamma * c.zeta**4)
+    second = gamma**4 / c.K**2 + late
+    return c.spectral**2 * (bracket**2 * first + 2 * c.H**2 * second) ** 0.5
 
 
 def smoothness_simplified_repaired(c: Constants, gamma: Real) -> Real:
-    """(17) with the first power of ||Z-bar|| in its bracket, and both branches of the maximum."""
-    return _simplified(c, gamma, power=1, keep=max(1, 1 / (4 * c.K * radius(c, gamma) ** 2)))
+    """What (17) has to be to bound the repaired (61), where f-max <= ||Z-bar|| is used.
+
+    The bracket has the first power of ||Z-bar||, and both branches of max{1, 4 K alpha^2} count.
+    """
+    alpha = radius(c, gamma)
+    branch = max(1, 4 * c.K * alpha**2)
+    first = 8 * gamma**2 / c.K * (1 + 8 * c.N * branch)
+    second = gamma**4 / c.K**2 * (1 + 8 * c.K * alpha**2 * branch)
+    return c.spectral**2 * (_bracket(c, power=1) ** 2 * first + 2 * c.H**2 * second) ** 0.5
 
 
-def _simplified(c: Constants, gamma: Real, *, power: int, keep: Real) -> Real:
-    bracket = (
-        8 * 2**0.5 * c.H * c.K**0.5 * c.spectral**power / c.zeta * c.gap**0.5
-        + 1
-        + c.cross / c.ridge
-    )
-    first = 8 * gamma**2 / c.K + keep * 4096 * c.K**2 * c.N * c.gap / (gamma * c.zeta**2)
-    late = keep * 16384 * c.K**3 * c.spectral**2 * c.gap**2 / (gamma * c.zeta**4)
-    second = gamma**4 / c.K**2 + late
-    return (bracket**2 * c.spectral**4 * first + 2 * c.H**2 * c.spectral**4 * second) ** 0.5
+def _bracket(c: Constants, *, power: int) -> Real:
+    """What stands for 2 gamma H alpha + ||A|| in (17)."""
+    reached = 8 * 2**0.5 * c.H * c.K**0.5 * c.spectral**power / c.zeta * c.gap**0.5
+    return reached + 1 + c.cross / c.ridge

@@ -28,11 +28,12 @@ def theory_rates(
     c: Constants,
     *,
     gamma: Real | None = None,
+    share: float = 1.0,
     bound: Callable[[Constants, Real], Real] = smoothness,
 ) -> Rates:
-    """The largest steps that (16) allows, for the least gamma unless another one is given."""
+    """Steps that (16) allows: the largest, or a share of them, for the least gamma or another."""
     chosen: Real = least_gamma(c) if gamma is None else gamma
-    rate = 1 / bound(c, chosen)
+    rate = share / bound(c, chosen)
     return Rates(chosen, rate, chosen**2 * rate, chosen**2 * rate * c.zeta / (2 * c.K))
 
 

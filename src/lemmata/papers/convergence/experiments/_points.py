@@ -53,7 +53,8 @@ def random_points(
 ) -> Evidence[Dataset]:
     """Losses and gradients at random weights of several sizes, by independent routes."""
     ready = [d for d in instances if d.has_collocation and d.norm_kq > 0 and d.orthonormal]
-    skipped = tuple(dataset for dataset in instances if dataset not in ready)
+    known = {id(dataset) for dataset in ready}
+    skipped = tuple(dataset for dataset in instances if id(dataset) not in known)
     if not ready:
         return Evidence((), skipped=skipped)
     points = [
@@ -104,8 +105,8 @@ def _gradients(dataset: Dataset, point: Point) -> dict[str, float]:
     moved = weights + 1j * step * over_weights
     terms = {
         4: _lemma_4(dataset, point),
-        5: _equation_5(dataset, values) * over_values,
-        6: _equation_6(dataset, values, weights) * over_weights,
+        5: equation_5(dataset, values) * over_values,
+        6: equation_6(dataset, values, weights) * over_weights,
     }
     slopes = {
         4: _loss(dataset, point.equal, moved).imag / step,
@@ -158,14 +159,16 @@ def _listed_loss(dataset: Dataset, values: Matrix, weights: Matrix) -> float:
     return float(np.mean(losses))
 
 
-def _equation_5(dataset: Dataset, values: Matrix) -> Matrix:
+def equation_5(dataset: Dataset, values: Matrix) -> Matrix:
+    """Eq. (5) as printed, in token coordinates."""
     gradient = _softmax(values)
     after = [dataset.collocation.following[x] for x in range(dataset.K)]
     gradient[np.arange(dataset.K), after] -= 1
     return gradient
 
 
-def _equation_6(dataset: Dataset, values: Matrix, weights: Matrix) -> Matrix:
+def equation_6(dataset: Dataset, values: Matrix, weights: Matrix) -> Matrix:
+    """Eq. (6) as printed, in token coordinates."""
     gradient = np.zeros_like(weights)
     for sample, share in zip(dataset.data.samples, dataset.data.frequencies, strict=True):
         X = np.eye(dataset.K)[:, list(sample.tokens)]

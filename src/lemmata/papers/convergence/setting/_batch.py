@@ -7,7 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from lemmata._errors import InputError
-from lemmata.attention import CellCoordinates, Inputs, ValueCoordinates, number_cells, pack
+from lemmata.attention import (
+    CellCoordinates,
+    Inputs,
+    ValueCoordinates,
+    number_cells,
+    pack,
+    rounded_up,
+)
 
 from ._dataset import Dataset
 from ._probes import OrderProbe
@@ -67,7 +74,7 @@ class Batch:
         """Replace token coordinates by the space of the embeddings, padded with zeros."""
         B, K = raw.vocabulary.shape
         family = [np.eye(d.K) if d.embeddings is None else d.embeddings for d in self.datasets]
-        dimension = max(E.shape[1] for E in family)
+        dimension = rounded_up(max(E.shape[1] for E in family))
         embeddings = np.zeros((B, K, dimension))
         start = np.zeros((B, dimension, dimension))
         target_kq = np.zeros((B, dimension, dimension))
@@ -96,7 +103,8 @@ class Batch:
 def _order_probe(datasets: Sequence[Dataset], raw: Inputs, inputs: Inputs) -> OrderProbe:
     B, N, D = raw.tokens.shape
     C = raw.cell_token.shape[1]
-    edges = max(1, max(sum(len(g.edges) for g in d.orders.graphs.values()) for d in datasets))
+    most = max(sum(len(graph.edges) for graph in d.orders.graphs.values()) for d in datasets)
+    edges = rounded_up(max(1, most))
     optimal = np.zeros((B, N, D), dtype=bool)
     log_length = np.zeros((B, N))
     winner, loser = np.zeros((2, B, edges), dtype=np.int64)

@@ -130,7 +130,7 @@ class Dataset:
             "sequences": [[names[token] for token in sample.tokens] for sample in samples],
             "labels": [names[sample.label] for sample in samples],
         }
-        if any(sample.count != 1 for sample in samples):
+        if self.log_frequency is None and any(sample.count != 1 for sample in samples):
             document["counts"] = [sample.count for sample in samples]
         arrays = {
             "log_frequencies": self.log_frequency,

@@ -26,6 +26,7 @@ from ._dataset import Dataset
 from ._generators import Realizable, generate
 from ._hypotheses import HYPOTHESES
 from ._options import OPTIONS, Request, request_of
+from ._space import SentenceSpace
 from ._two_stage import Joint, JointRun, TwoStage, TwoStageRun
 
 ALWAYS = (
@@ -58,6 +59,7 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
     hypotheses: ClassVar = HYPOTHESES
     columns: ClassVar = (*ALWAYS, *IN_STAGES, *JOINTLY)
     options: ClassVar = OPTIONS
+    space: ClassVar = SentenceSpace()
 
     def read(self, file: Path, embeddings: Path | None = None) -> list[Dataset]:
         """A text sentence contributes all of its prefixes."""

@@ -38,7 +38,14 @@ from lemmata.tokens import (
 )
 
 from ._minimise import Correction, by_cell, in_span, minimise, minimise_logits
-from ._problems import cycles, embedding_problems, labels_out_of_reach, limit_problems, shortened
+from ._problems import (
+    cycles,
+    embedding_problems,
+    labels_out_of_reach,
+    limit_problems,
+    shortened,
+    start_problems,
+)
 from ._risk import Risk
 from ._sentences import Sentence, Sentences, document_of, samples_of
 
@@ -369,5 +376,6 @@ class Dataset:
                 cycles(self.realizable, self.graphs),
                 embedding_problems(self.embeddings, self.orthonormal),
                 limit_problems(self.margin.status),
+                start_problems(self.initial_weights),
             )
         )

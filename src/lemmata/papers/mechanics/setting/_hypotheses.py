@@ -29,6 +29,15 @@ NONZERO = Hypothesis(
     "some token strictly beats another",
     frozenset({"max_margin_zero"}),
 )
+ORTHONORMAL = Hypothesis(
+    "orthonormal",
+    "orthonormal embeddings",
+    "the embeddings are orthonormal",
+    frozenset({"embeddings_not_orthonormal"}),
+)
+ZERO_START = Hypothesis(
+    "zero_start", "zero start", "W starts at zero", frozenset({"nonzero_start"})
+)
 
-HYPOTHESES = (REALIZABLE, INDEPENDENT, ACYCLIC_DATA, FEASIBLE, NONZERO)
+HYPOTHESES = (REALIZABLE, INDEPENDENT, ACYCLIC_DATA, FEASIBLE, NONZERO, ORTHONORMAL, ZERO_START)
 """All of them, by the names that users type."""

@@ -11,15 +11,19 @@ from scipy.sparse.csgraph import connected_components
 
 from lemmata.tokens import PriorityGraph
 
-from ._risk import Cells, Design, Entries, Point, Risk
+from ._risk import FEW_CELLS, Cells, Design, Entries, Point, Risk
 
 Cell = tuple[int, int]
 
-MOST_STEPS = 200
-"""Newton steps before giving up; a dozen is usual."""
+EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 
-LARGEST_DENSE = 300
-"""Variables of a component up to which Newton steps are solved densely."""
+MOST_STEPS = 2_000
+"""Newton steps before giving up; a dozen is usual, and one more a unit of logit if counts are
+skewed.
+"""
+
+SETTLED = 1e-10
+"""Once the gradient is this small against its terms, rounding may stop it from falling."""
 
 FEW_ENTRIES, MOST_REMEMBERED = 16, 4096
 """Components with no more entries are remembered, and so many of them."""
@@ -88,8 +92,9 @@ def minimise(risk: Risk, design: Design) -> Minimum:
     if not len(risk.weight) or not design.shape[1]:
         return Minimum(np.zeros(design.shape[1]), 0.0)
 
-    def slope(masses: Entries) -> Point:
-        return design.T @ risk.gradient(masses)
+    def slope(masses: Entries) -> tuple[Point, float]:
+        terms = np.abs(design).T @ risk.slope_size(masses)
+        return design.T @ risk.gradient(masses), float(np.linalg.norm(terms))
 
     def step(masses: Entries, slope: Point) -> Point:
         return np.linalg.lstsq(risk.hessian(masses, design), -slope, rcond=1e-15)[0]
@@ -159,23 +164,27 @@ _REMEMBERED: dict[bytes, Minimum] = {}
 def _minimise_component(risk: Risk) -> Minimum:
     """Newton steps by conjugate gradients where a dense Hessian would be large."""
 
+    def slope(masses: Entries) -> tuple[Cells, float]:
+        return risk.gradient(masses), float(np.linalg.norm(risk.slope_size(masses)))
+
     def step(masses: Entries, slope: Cells) -> Cells:
-        matrix = risk.mass_matrix(masses)
-        weighted = matrix.multiply(risk.weight[:, None]).tocsr()
-        diagonal = np.bincount(risk.cell, masses * risk.weight[risk.sample], risk.cells)
-        if risk.cells > LARGEST_DENSE:
+        if risk.cells > FEW_CELLS:
+            matrix = risk.mass_matrix(masses)
+            weighted = matrix.multiply(risk.weight[:, None]).tocsr()
+            diagonal = np.bincount(risk.cell, masses * risk.weight[risk.sample], risk.cells)
             found = _conjugate_gradients(matrix, weighted, diagonal, slope)
             if found is not None:
                 return found
-        hessian = np.diag(diagonal) - (matrix.T @ weighted).toarray()
+        hessian = risk.coupling(masses)
+        hessian = hessian if isinstance(hessian, np.ndarray) else hessian.toarray()
         # A constant shift of the logits has no curvature; it gets some, and keeps no gradient.
-        hessian += diagonal.mean() / risk.cells
+        hessian += hessian.diagonal().mean() / risk.cells
         try:
             return cho_solve(cho_factor(hessian), -slope)
         except LinAlgError:
             return np.linalg.lstsq(hessian, -slope, rcond=None)[0]
 
-    return _newton(risk, risk.cells, lambda point: point, risk.gradient, step)
+    return _newton(risk, risk.cells, lambda point: point, slope, step)
 
 
 def _conjugate_gradients(
@@ -203,21 +212,24 @@ def _newton(
     risk: Risk,
     variables: int,
     logits: Callable[[np.ndarray], Cells],
-    gradient: Callable[[Entries], np.ndarray],
+    gradient: Callable[[Entries], tuple[np.ndarray, float]],
     newton_step: Callable[[Entries, np.ndarray], np.ndarray],
 ) -> Minimum:
-    """Damped Newton steps until rounding stops the gradient from falling."""
+    """Damped Newton steps until rounding stops the gradient from falling.
+
+    ``gradient`` gives it with the size of the terms that cancel in it.
+    """
     point = np.zeros(variables)
-    best = Minimum(point, np.inf)
+    best, left = Minimum(point, np.inf), np.inf
     for _ in range(MOST_STEPS):
         masses = np.exp(risk.log_masses(logits(point)))
-        slope = gradient(masses)
+        slope, terms = gradient(masses)
         size = float(np.linalg.norm(slope))
-        if size >= best.gradient_norm and best.gradient_norm < 1e-12:
+        if size >= best.gradient_norm and left < SETTLED:
             return best
         if size < best.gradient_norm:
-            best = Minimum(point, size)
-        if size < 1e-16:
+            best, left = Minimum(point, size), size / max(terms, TINY)
+        if size <= EPS * terms / 4:
             return best
         step = newton_step(masses, slope)
         step = step * min(1.0, LONGEST_STEP / max(float(np.ptp(logits(step))), 1e-300))

@@ -66,6 +66,15 @@ def embedding_problems(
     return problems
 
 
+def start_problems(
+    initial_weights: Float[np.ndarray, "dimension dimension"] | None,
+) -> list[Problem]:
+    """A start that statements about training from zero do not cover."""
+    if initial_weights is None or not initial_weights.any():
+        return []
+    return [Problem("nonzero_start", "initial weights", "W(0) is not 0")]
+
+
 def limit_problems(status: Status) -> list[Problem]:
     """A Graph-SVM without a direction."""
     if status is Status.INFEASIBLE:

@@ -1,9 +1,10 @@
-"""Gradient descent again, in ball arithmetic: dense matrices, token by token, as the paper writes.
+"""Descent again, in ball arithmetic: dense matrices, position by position, as the paper writes.
 
 It shares no code with training. Every number is a ball that contains the true value, so that what
 it says of the sign of a difference is proved.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,103 +13,103 @@ from jaxtyping import Int
 
 from lemmata.settings import Balls
 
+from ._ball_losses import BallLoss, ball_loss
 from ._dataset import Dataset
+from ._enclosures import TiedBalls, as_balls, direction_ball, dot, length, tied_balls
 from ._training import Training
-
-COLUMNS = ("log_loss", "norm", "correlation", "one_minus_correlation", "log_gradient_norm")
 
 
 @dataclass(frozen=True)
-class Attended:
-    """One sample: the embeddings of its tokens, its query, which are the label, its weight."""
+class Point:
+    """An iterate, with the loss and its gradient there, and the iterate after it."""
 
-    tokens: list[arb_mat]
-    query: arb_mat
-    is_label: list[bool]
-    weight: arb
+    W: arb_mat
+    loss: arb
+    slope: arb_mat
+    following: arb_mat
 
 
 def replay(
     dataset: Dataset, training: Training, rate: float, steps: Int[np.ndarray, "records"]
 ) -> Balls | None:
-    """The columns at the recorded steps, for ``gd`` and ``ngd`` on the log loss."""
-    known = training.algorithm in ("gd", "ngd") and training.loss == "log" and training.identity
-    if not known or training.epsilon:
+    """The columns at the recorded steps, for ``gd`` and ``ngd``; None for other trainings.
+
+    A column that cannot be enclosed is left out: those of W^cyc where embeddings are dependent,
+    and those of W^mm where there is none.
+    """
+    losses = ball_loss(dataset, training)
+    if training.algorithm not in ("gd", "ngd") or losses is None:
         return None
-    samples = _attended(dataset)
-    size = dataset.E.shape[1]
-    W = _matrix(np.zeros((size, size)))
-    if dataset.initial_weights is not None:
-        W = _matrix(dataset.initial_weights)
-    target, records = _target(dataset), []
-    for step in range(int(steps[-1]) + 1):
-        loss, slope = _evaluate(W, samples, size)
-        length = _norm(slope)
-        if step in steps:
-            cosine = _cosine(W, target)
-            records.append((loss.log(), _norm(W), cosine, 1 - cosine, length.log()))
-        if not length.is_zero():
-            W = W - slope * (arb(rate) / (length if training.algorithm == "ngd" else 1))
-    columns = dict(zip(COLUMNS, np.array(records, dtype=object).T, strict=True))
+    target, ties = direction_ball(dataset), tied_balls(dataset)
+    wanted = set(steps.tolist())
+    records = [
+        _measure(point, target, ties)
+        for step, point in enumerate(_iterates(dataset, losses, training, rate, int(steps[-1])))
+        if step in wanted
+    ]
+    columns = {
+        name: np.array([record[name] for record in records], dtype=object) for name in records[0]
+    }
     return {**columns, "rate": np.array([arb(rate)], dtype=object)}
 
 
-def _attended(dataset: Dataset) -> list[Attended]:
-    data = dataset.realizable
-    total = sum(sample.count for sample in data.samples)
-    vectors = [_matrix(row[:, None]) for row in dataset.E]
-    return [
-        Attended(
-            [vectors[token] for token in sample.tokens],
-            vectors[sample.query],
-            [token == sample.label for token in sample.tokens],
-            arb(sample.count) / total,
-        )
-        for sample in data.samples
-    ]
+def _iterates(
+    dataset: Dataset, losses: Sequence[BallLoss], training: Training, rate: float, last: int
+) -> Iterator[Point]:
+    """W(0), W(1), ..., as far as the last step asked for."""
+    E = None if dataset.embeddings is None else as_balls(dataset.embeddings)
+    size = dataset.E.shape[1]
+    start = dataset.initial_weights
+    W = arb_mat(size, size) if start is None else as_balls(start)
+    normalized, step = training.algorithm == "ngd", arb(rate)
+    for _ in range(last + 1):
+        loss, slope = _evaluate(W, E, losses, dataset.K)
+        by = length(slope)
+        move = step / (by + training.epsilon) if normalized and not by.is_zero() else step
+        following = W - slope * move
+        yield Point(W, loss, slope, following)
+        W = following
 
 
-def _evaluate(W: arb_mat, samples: list[Attended], size: int) -> tuple[arb, arb_mat]:
-    """The loss -sum_i f_i log(mass on the label), and its gradient in W."""
-    loss, slope = arb(0), arb_mat(size, size)
-    for sample in samples:
-        key = W * sample.query
-        powers = [_dot(token, key).exp() for token in sample.tokens]
-        right = sum((p for p, good in zip(powers, sample.is_label, strict=True) if good), arb(0))
-        wrong = sum(
-            (p for p, good in zip(powers, sample.is_label, strict=True) if not good), arb(0)
-        )
-        loss += sample.weight * (wrong / right).log1p()
-        pull = arb_mat(size, 1)
-        for token, power, good in zip(sample.tokens, powers, sample.is_label, strict=True):
-            share = -wrong / right if good else arb(1)
-            pull += token * (power * share / (right + wrong))
-        slope += pull * sample.query.transpose() * sample.weight
-    return loss, slope
+def _evaluate(
+    W: arb_mat, E: arb_mat | None, losses: Sequence[BallLoss], K: int
+) -> tuple[arb, arb_mat]:
+    """The mean loss, and its gradient in W: a number for each token and query, pulled back."""
+    logits = W if E is None else E * W * E.transpose()
+    total, pulls, value = sum(each.count for each in losses), arb_mat(K, K), arb(0)
+    for each in losses:
+        powers = [logits[token, each.query].exp() for token in each.tokens]
+        whole = sum(powers, arb(0))
+        loss, slopes = each.evaluate([power / whole for power in powers])
+        value += loss * each.count
+        for token, slope in zip(each.tokens, slopes, strict=True):
+            pulls[token, each.query] += slope * each.count
+    slope = pulls if E is None else E.transpose() * pulls * E
+    return value / total, slope * (arb(1) / total)
 
 
-def _target(dataset: Dataset) -> arb_mat:
-    """W^mm, from exact fractions where there are some."""
-    if dataset.embeddings is not None or not dataset.feasible:
-        return _matrix(dataset.target)
-    matrix = arb_mat(dataset.K, dataset.K)
-    for cell, value in dataset.margin.entries.items():
-        matrix[cell] = arb(value.numerator) / value.denominator
-    return matrix
-
-
-def _matrix(values: np.ndarray) -> arb_mat:
-    return arb_mat([[arb(float(value)) for value in row] for row in values])
-
-
-def _dot(a: arb_mat, b: arb_mat) -> arb:
-    return (a.transpose() * b)[0, 0]
-
-
-def _norm(matrix: arb_mat) -> arb:
-    return sum((entry * entry for entry in matrix.entries()), arb(0)).sqrt()
-
-
-def _cosine(a: arb_mat, b: arb_mat) -> arb:
-    inner = sum((x * y for x, y in zip(a.entries(), b.entries(), strict=True)), arb(0))
-    return inner / (_norm(a) * _norm(b))
+def _measure(point: Point, target: arb_mat | None, ties: TiedBalls | None) -> dict[str, arb]:
+    """What training records of an iterate."""
+    norm, by = length(point.W), length(point.slope)
+    record = {
+        "log_loss": point.loss.log(),
+        "norm": norm,
+        "log_gradient_norm": by.log(),
+        "descent_on_weights": -dot(point.slope, point.W) / (by * norm),
+    }
+    if target is not None:
+        goal = length(target)
+        cosine = dot(point.W, target) / (norm * goal)
+        record |= {
+            "correlation": cosine,
+            "one_minus_correlation": 1 - cosine,
+            "descent_on_target": -dot(point.slope, target) / (by * goal),
+        }
+    if ties is not None:
+        inside, after = ties.project(point.W), ties.project(point.following)
+        record |= {
+            "cyclic_distance": length(inside - ties.limit),
+            "midpoint_distance": length((inside + after) * (arb(1) / 2) - ties.limit),
+            "free_norm": length(point.W - inside),
+        }
+    return record

@@ -13,8 +13,7 @@ from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.sparse import csr_array
-from scipy.special import logsumexp
+from scipy.sparse import csr_array, diags_array
 
 from lemmata.tokens import TokenData
 
@@ -22,6 +21,9 @@ Cells = Float[np.ndarray, "cells"]
 Entries = Float[np.ndarray, "entries"]
 Design = Float[np.ndarray, "cells variables"]
 Point = Float[np.ndarray, "variables"]
+
+FEW_CELLS = 300
+"""Up to so many, a matrix over cells is small."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,10 @@ class Risk:
             odds = np.where(np.isfinite(top), odds, -np.inf)
             small = odds < -40
             losses = np.where(small, odds, np.log(np.logaddexp(0, np.where(small, 0, odds))))
-            return float(np.asarray(logsumexp(losses, b=self.weight)))
+            most = losses.max()
+            if not np.isfinite(most):
+                return float(most)
+            return float(most + np.log(self.weight @ np.exp(losses - most)))
 
     def gradient(
         self, masses: Entries, counted: Bool[np.ndarray, "entries"] | None = None
@@ -134,9 +139,30 @@ class Risk:
         shape = (len(self.weight), self.cells)
         return csr_array((masses, (self.sample, self.cell)), shape=shape)
 
+    def coupling(self, masses: Entries) -> csr_array | Float[np.ndarray, "cells cells"]:
+        """The Hessian in the logits of the cells.
+
+        Between two cells it is minus the mean product of their masses. Rows add up to 0, so the
+        diagonal is a sum of such products, too: it stays right where a mass has rounded to 1.
+        """
+        if self.cells <= FEW_CELLS:
+            dense = np.zeros((len(self.weight), self.cells))
+            dense[self.sample, self.cell] = masses
+            pairs = dense.T @ (self.weight[:, None] * dense)
+            np.fill_diagonal(pairs, 0.0)
+            return np.diag(pairs.sum(axis=1)) - pairs
+        matrix = self.mass_matrix(masses)
+        products = (matrix.T @ matrix.multiply(self.weight[:, None])).tocsr()
+        others = products - diags_array(products.diagonal())
+        return csr_array(diags_array(np.asarray(others.sum(axis=1)).ravel()) - others)
+
     def hessian(self, masses: Entries, design: Design) -> Float[np.ndarray, "variables variables"]:
         """The covariance of the design under the masses, averaged over the samples."""
-        matrix = self.mass_matrix(masses)
-        diagonal = np.bincount(self.cell, masses * self.weight[self.sample], self.cells)
-        mean = matrix @ design
-        return design.T @ (diagonal[:, None] * design) - mean.T @ (self.weight[:, None] * mean)
+        return design.T @ (self.coupling(masses) @ design)
+
+    def slope_size(self, masses: Entries) -> Cells:
+        """What the gradient is made of: the same sums without signs."""
+        share = np.where(self.label, 0.0, masses) * self.weight[self.sample]
+        total = np.add.reduceat(share, self.start)
+        share = np.where(self.label, total[self.sample], share)
+        return np.bincount(self.cell, share, self.cells)

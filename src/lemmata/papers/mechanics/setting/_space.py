@@ -22,12 +22,16 @@ from ._dataset import Dataset
 from ._options import CURVES, request_of
 from ._replay import replay
 
-RATES = (1e-3, 0.1, 1.0, 10.0, 100.0)
+RATES = (1e-3, 0.1, 1.0, 10.0, 100.0, 1e-6, 1e4)
 """Step sizes from far below to far beyond the stable range."""
 
-SKEWS = (1_000, 10**9)
-SCALES = (1e-3, 0.1, 10.0, 1e3)
-"""Of counts and of embeddings, against 1."""
+SKEWS = (1_000, 10**12)
+SCALES = (1e-4, 0.1, 10.0, 1e4)
+STARTS = (0.01, 1.0, 30.0, 1e3)
+"""Of counts and of embeddings, against 1; and of W(0)."""
+
+HAIR = 2.0**-43
+"""Embeddings are moved by this much to see what is rounding."""
 
 GEOMETRIES = ("orthonormal", "rotated", "general", "close", "dependent")
 
@@ -114,9 +118,29 @@ class TokenSpace(AbstractSpace[Dataset]):
         return (*data_size(instance.data), digits)
 
     def degenerate(self, instance: Dataset) -> str | None:
-        if not instance.pairs:
+        E = instance.E
+        if not any(np.any(E[a] != E[b]) and np.any(E[q]) for q, (a, b) in instance.pairs):
             return "no sample has a gradient"
         return None
+
+    def doubt(self, instance: Dataset) -> float:
+        """Of W^mm, which is exact with orthonormal embeddings."""
+        bound, norm = instance.margin.error_bound, instance.margin.norm
+        return bound / norm if bound and norm else 0.0
+
+    def equivalents(self, instance: Dataset) -> Iterator[Dataset]:
+        """Samples in the other order; unit vectors, or all vectors moved by a hair together.
+
+        That keeps what is linearly dependent, and the name, from which random points come.
+        """
+        yield replace(instance, data=replace(instance.data, samples=instance.data.samples[::-1]))
+        if instance.embeddings is None:
+            yield replace(instance, embeddings=np.eye(instance.K))
+            return
+        for number in range(2):
+            noise = np.random.default_rng(number).standard_normal(2 * instance.E.shape[1:])
+            moved = instance.embeddings @ (np.eye(len(noise)) + HAIR * noise)
+            yield replace(instance, embeddings=moved)
 
     def changes(self, instance: Dataset) -> Iterator[tuple[str, Dataset]]:
         samples = instance.data.samples
@@ -134,7 +158,8 @@ class TokenSpace(AbstractSpace[Dataset]):
 
     def trainings(self) -> Sequence[Mapping[str, Any]]:
         """Step sizes and numbers of steps; the algorithm and the loss are part of a statement."""
-        return ({}, *({"rate": rate} for rate in RATES), {"steps": 10}, {"steps": 20_000})
+        alone = [*({"rate": rate} for rate in RATES), {"steps": 10}, {"steps": 20_000}]
+        return ({}, *alone, *({"rate": rate, "steps": 10} for rate in RATES))
 
     def replay(
         self, instance: Dataset, options: Mapping[str, Any], steps: Int[np.ndarray, "records"]
@@ -164,7 +189,7 @@ def _pairs_of_scales(geometry: str) -> Iterator[tuple[float, float]]:
     yield 1.0, 0.0
     if geometry != "orthonormal":
         yield from ((scale, 0.0) for scale in SCALES)
-    yield from ((1.0, start) for start in (0.01, 1.0, 30.0))
+    yield from ((1.0, start) for start in STARTS)
 
 
 def _embeddings(

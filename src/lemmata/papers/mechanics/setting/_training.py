@@ -1,7 +1,7 @@
 """Training of the attention weights W under a fixed head, many datasets as one batch."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import jax
@@ -98,6 +98,11 @@ class Training:
         elif self.algorithm not in ALGORITHMS:
             known = unknown_name("algorithm", str(self.algorithm), ALGORITHMS)
             raise InputError(f"{known}; an optimizer of optax is one, too")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The same in the words of the setting's options, so that a run can be computed again."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "record"}
 
     @property
     def identity(self) -> bool:

@@ -59,12 +59,12 @@ LEAST_STEPS = 100_000
 """But not earlier than this."""
 
 
-def attentions(plan: Plan, task: Task) -> list[AbstractAttention]:
-    """Attention on a task as a function of C: one, or one a group."""
+def attentions(plan: Plan, task: Task, groups: int = GROUPS) -> list[AbstractAttention]:
+    """Attention on a task as a function of C: one, or one a group, of which the first are made."""
     if plan.kind == "one-hot":
         return [OneHotAttention(jnp.asarray(1.0 * task.T), jnp.asarray(1.0 * task.q))]
     if plan.encodings is None:
-        return _random(plan, task)
+        return _random(plan, task, groups)
     if task.T > plan.task.T:
         raise InputError(f"{plan.name}: there are no encodings for {task.T} positions")
     E = plan.encodings[:, : task.T]
@@ -72,37 +72,46 @@ def attentions(plan: Plan, task: Task) -> list[AbstractAttention]:
         y = task.all_subsets()
         return [FamilyAttention.from_inner(inner_products(E, y), y)]
     draw = np.random.default_rng(plan.training.seed)
-    groups = [task.draw_subsets(_subsets(task) * MEMBERS, draw) for _ in range(GROUPS)]
-    return [FamilyAttention.from_inner(inner_products(E, y), y) for y in groups]
+    drawn = [task.draw_subsets(_subsets(task) * MEMBERS, draw) for _ in range(groups)]
+    return [FamilyAttention.from_inner(inner_products(E, y), y) for y in drawn]
 
 
-def _random(plan: Plan, task: Task) -> list[AbstractAttention]:
-    assert plan.d_e is not None
-    draw = np.random.default_rng(plan.training.seed)
+def _random(plan: Plan, task: Task, groups: int) -> list[AbstractAttention]:
     found = []
-    for group in range(GROUPS):
-        g, y = [], []
-        for member in range(MEMBERS):
-            seed = ((plan.training.seed * GROUPS + group) * MEMBERS + member) % 2**32
-            E = near_orthogonal(plan.d_e, task.T, plan.threshold, seed)
-            y.append(task.draw_subsets(_subsets(task), draw))
-            g.append(inner_products(E, y[-1]))
-        found.append(FamilyAttention.from_inner(np.concatenate(g), np.concatenate(y), "inside"))
+    for group in range(groups):
+        drawn = draw_encodings(plan, task, group)
+        g = np.concatenate([inner_products(E, y) for E, y in drawn])
+        found.append(FamilyAttention.from_inner(g, np.concatenate([y for _, y in drawn]), "inside"))
     return found
+
+
+def draw_encodings(
+    plan: Plan, task: Task, group: int
+) -> list[tuple[Float[np.ndarray, "d_e T"], Int[np.ndarray, "subsets q"]]]:
+    """The random encodings of a group, each with some subsets."""
+    assert plan.d_e is not None
+    draw, drawn = np.random.default_rng(plan.training.seed), []
+    for number in range((group + 1) * MEMBERS):
+        y = task.draw_subsets(_subsets(task), draw)
+        if number >= group * MEMBERS:
+            seed = (plan.training.seed * GROUPS * MEMBERS + number) % 2**32
+            drawn.append((near_orthogonal(plan.d_e, task.T, plan.threshold, seed), y))
+    return drawn
 
 
 def _subsets(task: Task) -> int:
     return max(4, min(MOST_SUBSETS, MOST_INNER // task.T))
 
 
-def two_scalars(plan: Plan) -> TwoScalars:
+def two_scalars(plan: Plan, groups: int = GROUPS) -> TwoScalars:
     """The recursion of Lemma D.5 or E.7, as a batch with one problem a group."""
-    highest = _highest(plan)
+    # Tables of few sizes: a size that is new costs a compilation.
+    points = 2 ** math.ceil(math.log2(_highest(plan) / SPACING))
     found = [
         one
         if isinstance(one, OneHotAttention)
-        else TabulatedAttention.of(one, highest, points=int(highest / SPACING))
-        for one in attentions(plan, plan.task)
+        else TabulatedAttention.of(one, points * SPACING, points)
+        for one in attentions(plan, plan.task, groups)
     ]
     batch = [TwoScalars.of(one, plan.task, plan.inertia, plan.rate) for one in found]
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *batch)

@@ -101,7 +101,9 @@ class OnlineTraining(AbstractDynamics[OnlineState]):
             self._queries(fold(source, jnp.uint32(QUERIES)), self.samples),
         )
         loss, gradient = loss_and_gradient(state.weights, batch)
-        updates, optimizer = self._optimizer().update(gradient, state.optimizer)
+        # Adam raises a float to the power of its counter, which strict typing forbids.
+        with jax.numpy_dtype_promotion("standard"):
+            updates, optimizer = self._optimizer().update(gradient, state.optimizer)
         rate = jnp.where(state.t < self.change, self.rates[0], self.rates[1])
         weights = jax.tree.map(lambda old, up: old - rate * up, state.weights, updates)
         bad = ~(loss <= TOO_LARGE * self.task.zero_loss) | (state.diverged >= 0)

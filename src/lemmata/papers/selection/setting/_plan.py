@@ -118,6 +118,21 @@ class Plan:
         return said | ({"training": training} if training else {})
 
     @property
+    def T(self) -> int:
+        """How many positions."""
+        return self.task.T
+
+    @property
+    def q(self) -> int:
+        """How many of them are chosen."""
+        return self.task.q
+
+    @property
+    def d(self) -> int:
+        """The dimension of a token."""
+        return self.task.d
+
+    @property
     def kind(self) -> Kind:
         """Where its encodings come from."""
         if self.encodings is not None:

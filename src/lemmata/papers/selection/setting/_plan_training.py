@@ -1,11 +1,10 @@
 """Training plans as users ask for it: descent in two numbers, or SGD and Adam on samples."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int
@@ -13,11 +12,13 @@ from jaxtyping import Int
 from lemmata._errors import InputError, unknown_name
 from lemmata.training import Guarded, Store, log_spaced, record_steps, run
 
+from ._descents import LANES, descents
 from ._encodings import one_hot
-from ._forecast import loss_elsewhere, two_scalars
+from ._forecast import loss_elsewhere
 from ._plan import Plan, Query
 from ._trained_plan import TrainedPlan
 from ._training import Training, TrainingRun
+from ._two_scalars import TwoScalars
 
 ALGORITHMS = ("gd", "sgd", "adam")
 USUAL_STEPS = {"gd": 100_000, "sgd": 1_000, "adam": 1_000}
@@ -146,34 +147,41 @@ class PlanTraining:
         chosen = [self.of(plan) for plan in plans]
         if self.algorithm != "gd":
             return [self._train_online(plan, store, progress) for plan in chosen]
-        alike = [plan for plan in chosen if plan.kind == "one-hot"]
-        batches = [alike] if alike else []
-        batches += [[plan] for plan in chosen if plan.kind != "one-hot"]
-        trained = [found for batch in batches for found in self._descend(batch, store, progress)]
-        order = {id(plan): i for i, plan in enumerate(chosen)}
-        return sorted(trained, key=lambda found: order[id(found.plan)])
+        trained: list[TrainedPlan | None] = [None] * len(chosen)
+        for places, dynamics in descents(chosen):
+            plans_here = [chosen[i] for i in places]
+            found = self._descend(plans_here, dynamics, store, progress)
+            for i, one in zip(places, found, strict=True):
+                trained[i] = one
+        return [one for one in trained if one is not None]
 
     def _descend(
-        self, plans: Sequence[Plan], store: Store | None, progress: Callable[[int], None]
-    ) -> list[TrainedPlan]:
-        """Plans whose recursions have the same shape, side by side; the first group of each."""
-        parts = [jax.tree.map(lambda leaf: leaf[:1], two_scalars(plan)) for plan in plans]
-        batch = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
-        dynamics = Guarded(batch, jnp.full(len(plans), LARGEST_ALPHA))
-        recording = run(dynamics, self.recorded, store=store, progress=progress)
-        names = ("alpha", "C", "loss", "missed")
+        self,
+        plans: Sequence[Plan],
+        batch: TwoScalars,
+        store: Store | None,
+        progress: Callable[[int], None],
+    ) -> Iterator[TrainedPlan]:
+        """Plans whose recursions have the same shape, side by side."""
+        many, lanes = len(plans), len(batch.rate)
+        dynamics = Guarded(batch, jnp.asarray(np.full(lanes, LARGEST_ALPHA)))
+        recording = run(
+            dynamics,
+            self.recorded,
+            store=store,
+            progress=lambda done: progress(done * many // lanes),
+            group=LANES[-1],
+        )
         diverged = np.asarray(recording.final.diverged)
-        trained = []
         for i, plan in enumerate(plans):
-            series = {name: recording.series[name][i] for name in names}
+            series = {name: recording.series[name][i] for name in ("alpha", "C", "loss", "missed")}
             elsewhere = {
                 f"T={T} q={q}": loss_elsewhere(plan, series["alpha"], series["C"], T=T, q=q)
                 for T, q in plan.training.tests
             }
             tests = {task: losses for task, losses in elsewhere.items() if losses is not None}
-            at = None if diverged[i] < 0 else int(diverged[i])
-            trained.append(TrainedPlan(plan, series, at, {"tests": tests}))
-        return trained
+            stopped = None if diverged[i] < 0 else int(diverged[i])
+            yield TrainedPlan(plan, series, stopped, {"tests": tests})
 
     def _train_online(
         self, plan: Plan, store: Store | None, progress: Callable[[int], None]

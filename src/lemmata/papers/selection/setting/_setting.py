@@ -26,6 +26,7 @@ from ._hypotheses import CONVERGES, RESTRICTED, SMALL_LOSS, SMALL_STEP, SPARSE, 
 from ._plan import Plan, Query, largest_epsilon, largest_rate
 from ._plan_file import read_plans
 from ._plan_training import ALGORITHMS, USUAL_RATES, USUAL_STEPS, PlanTraining
+from ._space import PlanSpace
 from ._task import Task
 
 ON_SAMPLES = ("sgd", "adam")
@@ -36,6 +37,7 @@ class SelectionSetting(AbstractSetting[Plan]):
 
     key: ClassVar[str] = "selection"
     instance_type: ClassVar[type] = Plan
+    space: ClassVar = PlanSpace()
     hypotheses: ClassVar[tuple[Hypothesis, ...]] = (
         SPARSE,
         SMALL_LOSS,

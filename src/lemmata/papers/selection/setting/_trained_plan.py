@@ -19,7 +19,7 @@ Series = Float[np.ndarray, "records"]
 
 @dataclass(frozen=True, eq=False)
 class TrainedPlan:
-    """A plan that was trained.
+    """A plan that was trained. What the plan knows, it knows too: ``trained.T``.
 
     Attributes:
         plan: the plan, with the step size that was used.
@@ -34,6 +34,11 @@ class TrainedPlan:
     diverged: int | None
     losses: dict[str, dict[str, Series]]
     online: TrainingRun | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or "plan" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self.plan, name)
 
     @property
     def name(self) -> str:

@@ -19,7 +19,7 @@ from jaxtyping import Array, Float, Int
 
 from lemmata.training import AbstractGuardable
 
-from ._encodings import inner_products
+from ._encodings import gaps_outside, inner_products
 from ._population import Average
 from ._task import Task
 
@@ -34,6 +34,7 @@ class Moments(NamedTuple):
         variance: E[(u - U)^2] over encodings and subsets; 0 where the expectation stands inside.
         squares: E of the sum of squared attention outside the subset.
         d_missed, d_variance, d_squares: their derivatives in C.
+        found: 1 - U, which is small at first if T is large.
     """
 
     missed: Scalar
@@ -42,6 +43,7 @@ class Moments(NamedTuple):
     d_missed: Scalar
     d_variance: Scalar
     d_squares: Scalar
+    found: Scalar
 
 
 class AbstractAttention(eqx.Module):
@@ -59,9 +61,10 @@ class OneHotAttention(AbstractAttention):
     q: Scalar
 
     def moments(self, C: Scalar) -> Moments:
-        others = (self.T - self.q) * jnp.exp(-C)
-        missed = others / (self.q + others)
-        return two_level(missed, -missed * self.q / (self.q + others), self.T - self.q)
+        less = jnp.exp(-jnp.abs(C))
+        others = (self.T - self.q) * jnp.where(C < 0, 1.0, less)
+        chosen = self.q * jnp.where(C < 0, less, 1.0)
+        return two_level(others / (chosen + others), chosen / (chosen + others), self.T - self.q)
 
 
 class FamilyAttention(AbstractAttention):
@@ -82,9 +85,9 @@ class FamilyAttention(AbstractAttention):
         u = jnp.sum(S, axis=1)
         lag = jnp.sum(S * self.gaps, axis=1)
         slope = -(self.q / total) * lag
-        missed, d_missed = jnp.mean(u), jnp.mean(slope)
+        missed, d_missed, found = jnp.mean(u), jnp.mean(slope), jnp.mean(self.q / total)
         if self.average == "inside":
-            return two_level(missed, d_missed, jnp.asarray(1.0 * self.gaps.shape[1]))
+            return two_level(missed, found, jnp.asarray(1.0 * self.gaps.shape[1]), d_missed)
         return Moments(
             missed,
             jnp.mean((u - missed) ** 2),
@@ -92,6 +95,7 @@ class FamilyAttention(AbstractAttention):
             d_missed,
             2 * jnp.mean((u - missed) * (slope - d_missed)),
             2 * jnp.mean(jnp.sum(S**2 * (lag[:, None] - self.gaps), axis=1)),
+            found,
         )
 
     @classmethod
@@ -113,10 +117,8 @@ class FamilyAttention(AbstractAttention):
         average: Average = "outside",
     ) -> "FamilyAttention":
         """From the inner products of pairs of an encoding and a subset."""
-        outside = np.ones(g.shape, dtype=bool)
-        np.put_along_axis(outside, y, False, axis=1)
-        gaps = (1 - g)[outside].reshape(len(g), -1)
-        return cls(jnp.asarray(gaps), jnp.asarray(1.0 * y.shape[1]), average)
+        gaps = jnp.asarray(gaps_outside(g, y))
+        return cls(gaps, jnp.asarray(1.0 * y.shape[1]), average)
 
 
 class TabulatedAttention(AbstractAttention):
@@ -141,7 +143,7 @@ class TabulatedAttention(AbstractAttention):
         bend = m1 - m0 - 2 * curve
         value = v0 + s * (m0 + s * (curve + (s - 1) * bend))
         slope = (m0 + s * (2 * curve + (3 * s - 2) * bend)) / self.spacing
-        return Moments(*value, *slope)
+        return Moments(*value, *slope, found=1 - value[0])
 
     @classmethod
     def of(
@@ -149,16 +151,27 @@ class TabulatedAttention(AbstractAttention):
     ) -> "TabulatedAttention":
         """Tabulate from C = 0 to the highest."""
         grid = jnp.linspace(0.0, highest, points)
-        found = lax.map(eqx.filter_jit(exact.moments), grid)
-        values, slopes = jnp.stack(found[:3], axis=1), jnp.stack(found[3:], axis=1)
+        found = _along(exact, grid)
+        values, slopes = jnp.stack(found[:3], axis=1), jnp.stack(found[3:6], axis=1)
         return cls(grid[0], grid[1] - grid[0], values, slopes)
 
 
-def two_level(missed: Scalar, slope: Scalar, others: Scalar) -> Moments:
-    """The moments of attention that is the same on all positions outside the subset."""
+@eqx.filter_jit
+def _along(exact: AbstractAttention, grid: Float[Array, "points"]) -> Moments:
+    return lax.map(exact.moments, grid)
+
+
+def two_level(
+    missed: Scalar, found: Scalar, others: Scalar, slope: Scalar | None = None
+) -> Moments:
+    """The moments of attention that is the same on all positions outside the subset.
+
+    ``slope`` is that of ``missed``; for one subset alone, whose logits differ by C, -u (1 - u).
+    """
+    slope = -missed * found if slope is None else slope
     zero = jnp.zeros_like(missed)
     squares, d_squares = missed**2 / others, 2 * missed * slope / others
-    return Moments(missed, zero, squares, slope, zero, d_squares)
+    return Moments(missed, zero, squares, slope, zero, d_squares, found)
 
 
 class Scalars(NamedTuple):
@@ -217,7 +230,7 @@ class TwoScalars(AbstractGuardable[Scalars]):
         """The right-hand sides of Eq. (6): the update of alpha and C per step size."""
         at, alpha = self.attention.moments(state.C), state.alpha
         short = 1 - alpha + alpha * at.missed
-        up = ((1 - at.missed) * short - alpha * at.variance) / self.q - alpha * at.squares
+        up = (at.found * short - alpha * at.variance) / self.q - alpha * at.squares
         steeper = (2 * short * at.d_missed + alpha * at.d_variance) / self.q
         return Scalars(up, -0.5 * self.d * alpha * (steeper + alpha * at.d_squares) / self.inertia)
 

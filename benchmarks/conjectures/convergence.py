@@ -1,0 +1,277 @@
+"""Lemmas about the convergence setting for the adversary: true ones must survive, false ones break.
+
+The reason why a lemma is true, or how it breaks, stands below it.
+"""
+
+import numpy as np
+
+import lemmata as lm
+from lemmata.tokens import Role
+
+SHORT = lm.experiment("convergence", steps=200)
+PLAIN = lm.experiment("convergence", steps=200, algorithm="gd", rate=0.01, stage1_rate=0.01)
+REALIZABLE = ["realizable", "choice"]
+PAPER = [*REALIZABLE, "prefix_closed", "orthonormal", "not_outnumbered", "zero_start"]
+
+
+@lm.claim("W_kq stays in the ball of the path around W_kq(0)", setting="convergence", on=SHORT)
+def true_ball(run):
+    """Each step of normalized descent has length eta, or 0 where the gradient vanishes."""
+    return lm.at_most(run.norm - run.norm[:, :1], run.steps * run.rate, size=1 + run.norm)
+
+
+@lm.claim("a record is reached from the one before", setting="convergence", on=SHORT)
+def true_lipschitz(run):
+    """The triangle inequality between two records."""
+    moved, steps = np.diff(run.norm, axis=1), np.diff(run.steps)
+    return lm.at_most(moved, steps * run.rate, size=1 + run.norm[:, 1:])
+
+
+@lm.claim("a cosine is at most 1 and at least -1", setting="convergence", on=SHORT)
+def true_cosine(run):
+    """Cauchy and Schwarz."""
+    gap = run.one_minus_correlation
+    return [lm.at_least(gap, 0.0, size=1.0), lm.at_most(gap, 2.0)]
+
+
+@lm.claim(
+    "||W_kq(t)|| >= t eta / (sqrt 2 ||W_kq*||)", setting="convergence", hypotheses=PAPER, on=SHORT
+)
+def true_norm(run):
+    """Each gradient is at most sqrt 2 times as long as what W_kq* takes of it."""
+    norm = run.each(lambda d: d.norm_kq)
+    return lm.at_least(run.norm, run.steps * run.rate / (np.sqrt(2) * norm))
+
+
+@lm.claim("optimal tokens never fall back", setting="convergence", hypotheses=PAPER, on=SHORT)
+def true_weight(run):
+    """Under Assumption 3 the gradient pulls the optimal token of each input up."""
+    return lm.at_least(run.smallest_weight, run.each(lambda d: 1 / (d.L_max - 1)))
+
+
+@lm.claim("an optimal token is never behind", setting="convergence", hypotheses=PAPER, on=SHORT)
+def true_margin(run):
+    """From zero every column only ever gains on its optimal token."""
+    return lm.at_least(run.smallest_margin, 0.0, size=1 + run.norm)
+
+
+@lm.claim("a lead is no longer than W_kq allows", setting="convergence", on=SHORT)
+def true_lead(run):
+    """(x - x')' W x_q <= |W| |x - x'| |x_q|, for orthonormal embeddings sqrt 2 |W|."""
+
+    def spread(d):
+        E = np.eye(d.K) if d.embeddings is None else d.embeddings
+        pairs = [np.linalg.norm(a - b) for a in E for b in E]
+        return max(pairs) * max(np.linalg.norm(a) for a in E)
+
+    known = np.where(np.isfinite(run.smallest_margin), run.smallest_margin, np.nan)
+    return lm.at_most(known, run.each(spread) * run.norm, size=1 + run.norm * run.each(spread))
+
+
+@lm.claim(
+    "the loss is at most log |V| at the start",
+    setting="convergence",
+    hypotheses=[*REALIZABLE, "orthonormal", "zero_start"],
+    on=SHORT,
+)
+def true_start(run):
+    """Uniform attention gives the label a logit that no other token exceeds where it leads."""
+    behind = run.each(lambda d: d.data.longest_input - 1)
+    margin = run.each(lambda d: 900 * 0.2 / np.sqrt(d.K) / np.sqrt(d.K - 1))
+    del margin
+    return lm.at_least(run.smallest_log_odds[:, :1], -np.log(np.maximum(behind, 1)), size=1.0)
+
+
+@lm.claim(
+    "plain descent with short steps never raises the loss",
+    setting="convergence",
+    hypotheses=["orthonormal", "single_valued"],
+    on=PLAIN,
+)
+def true_descent(run):
+    """900 steps of 0.01 give margins below 9, so that the Hessian is far below 2 / 0.01."""
+    later, sooner = run.log_loss[:, 1:], run.log_loss[:, :-1]
+    return lm.at_most(later, sooner, size=1 + np.abs(sooner))
+
+
+@lm.claim(
+    "each query has one optimal token",
+    setting="convergence",
+    hypotheses=["realizable", "prefix_closed"],
+    on="instances",
+)
+def true_one_optimal(data):
+    """Tokens of inputs with one query are nested arcs of the collocation's cycle."""
+    most = data.each(lambda d: max(len(d.orders.having(q, Role.OPTIMAL)) for q in range(d.K)))
+    return lm.at_most(most, 1)
+
+
+@lm.claim(
+    "W_kq*^2 is at most the number of queries",
+    setting="convergence",
+    hypotheses=["realizable", "prefix_closed", "orthonormal"],
+    on="instances",
+)
+def true_star(data):
+    """Each column is a star, with m/(m + 1) < 1."""
+    return lm.at_most(data.each(lambda d: d.norm_kq**2), data.each(lambda d: len(d.orders.graphs)))
+
+
+@lm.claim(
+    "W_ov*^2 is |V| - 1",
+    setting="convergence",
+    hypotheses=["single_valued", "two_tokens"],
+    on="instances",
+)
+def true_value_norm(data):
+    """Column x is e_n(x) - 1/|V|."""
+    return lm.equal(data.each(lambda d: d.norm_ov**2), data.each(lambda d: d.K - 1))
+
+
+@lm.claim(
+    "W_kq* has a margin of 1",
+    setting="convergence",
+    hypotheses=["single_valued", "orders", "orthonormal", "choice"],
+    on="instances",
+)
+def true_constraint(data):
+    """It is a constraint of Eq. (3)."""
+
+    def worst(d):
+        W = d.attention_margin.weights
+        edges = [(q, e) for q, g in d.orders.graphs.items() for e in g.edges]
+        return min((W[a, q] - W[b, q] for q, (a, b) in edges), default=np.nan)
+
+    return lm.at_least(data.each(worst), 1.0)
+
+
+@lm.claim(
+    "roles are disjoint and cover all tokens",
+    setting="convergence",
+    hypotheses=["single_valued"],
+    on="instances",
+)
+def true_roles(data):
+    """Each token has exactly one of four roles under a query."""
+    counted = data.each(lambda d: sum(len(d.orders.having(0, role)) for role in Role))
+    return lm.equal(counted, data.each(lambda d: d.K))
+
+
+@lm.claim("the norm grows half as fast as the path", setting="convergence", hypotheses=REALIZABLE)
+def false_half_speed(run):
+    """Two columns that take turns, or another start."""
+    return lm.at_least(run.norm, 0.75 * run.steps * run.rate)
+
+
+@lm.claim("the loss never rises", setting="convergence", hypotheses=PAPER, on=SHORT)
+def false_descent(run):
+    """Normalized descent overshoots with a long step."""
+    return lm.at_most(run.log_loss[:, 1:], run.log_loss[:, :-1], rounding=1e-12)
+
+
+@lm.claim("W_kq starts towards W_kq*", setting="convergence", hypotheses=PAPER, on=SHORT)
+def false_direction(run):
+    """Skewed frequencies decide the first direction."""
+    return lm.at_least(run.correlation[:, 1:], 0.8)
+
+
+@lm.claim(
+    "optimal weights keep above their start without Assumption 3",
+    setting="convergence",
+    hypotheses=["realizable", "choice", "orthonormal", "zero_start"],
+    on=SHORT,
+)
+def false_weight(run):
+    """One frequent input in which the optimal token is outnumbered spoils a rare one."""
+    return lm.at_least(run.smallest_weight[:, 1:], run.smallest_weight[:, :1], rounding=1e-10)
+
+
+@lm.claim("W_kq never shrinks", setting="convergence", hypotheses=REALIZABLE, on=SHORT)
+def false_growth(run):
+    """It does from another start."""
+    return lm.at_least(run.norm[:, 1:], run.norm[:, :-1])
+
+
+@lm.claim(
+    "the cosine is 0.99 in the end",
+    setting="convergence",
+    hypotheses=PAPER,
+    on=lm.experiment("convergence", steps=100),
+)
+def false_end(run):
+    """Not after 100 short steps."""
+    return lm.at_least(run.correlation[:, -1:], 0.99)
+
+
+@lm.claim(
+    "the log-odds of the optimal token grow like t eta / ||W_kq*||",
+    setting="convergence",
+    hypotheses=PAPER,
+    on=SHORT,
+)
+def false_odds(run):
+    """They start at -log(L_max - 2), and a rare input waits."""
+    return lm.at_least(
+        run.smallest_log_odds, run.steps * run.rate / run.each(lambda d: 2 * d.norm_kq) - 1
+    )
+
+
+@lm.claim(
+    "each query has one optimal token, prefix-closed or not",
+    setting="convergence",
+    hypotheses=["realizable"],
+    on="instances",
+)
+def false_one_optimal(data):
+    """Two inputs with one query and different winners, neither of which contains the other's."""
+    most = data.each(lambda d: max(len(d.orders.having(q, Role.OPTIMAL)) for q in range(d.K)))
+    return lm.at_most(most, 1)
+
+
+@lm.claim(
+    "W_kq*^2 is at most |V| / 2",
+    setting="convergence",
+    hypotheses=["realizable", "prefix_closed"],
+    on="instances",
+)
+def false_short(data):
+    """Close embeddings need a long W_kq*; so do stars with many tokens below."""
+    return lm.at_most(data.each(lambda d: d.norm_kq**2), data.each(lambda d: d.K / 2))
+
+
+@lm.claim(
+    "n is injective if every input has its preimage",
+    setting="convergence",
+    hypotheses=["single_valued", "orders", "preimage"],
+    on="instances",
+)
+def false_injective(data):
+    """Two tokens may share what follows them."""
+    values = data.each(lambda d: len(set(d.collocation.following.values())))
+    return lm.equal(values, data.each(lambda d: d.K))
+
+
+@lm.claim(
+    "the optimal token of a query is the query",
+    setting="convergence",
+    hypotheses=["realizable", "prefix_closed", "choice"],
+    on="instances",
+)
+def false_own_optimal(data):
+    """An earlier token can win."""
+
+    def others(d):
+        return sum(any(x != q for x in d.orders.having(q, Role.OPTIMAL)) for q in d.orders.graphs)
+
+    return lm.equal(data.each(others), 0, size=1.0)
+
+
+@lm.claim(
+    "plain descent with a step of 1 never raises the loss",
+    setting="convergence",
+    hypotheses=REALIZABLE,
+    on=lm.experiment("convergence", algorithm="gd", rate=1.0, steps=60),
+)
+def false_unit_step(run):
+    """Long embeddings, or long stages, have a large curvature."""
+    return lm.at_most(run.log_loss[:, 1:], run.log_loss[:, :-1], rounding=1e-12)

@@ -1,0 +1,261 @@
+"""Algorithm 1 again, in ball arithmetic: sample by sample, as the paper writes it.
+
+It shares no code with training. Every number is a ball that contains the true value, so that what
+it says of the sign of a difference is proved.
+"""
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat
+from jaxtyping import Int
+
+from lemmata.settings import Balls
+from lemmata.tokens import Role
+
+from ._dataset import Dataset
+from ._two_stage import TwoStage
+
+UNKNOWN = arb("nan")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An input: its distinct tokens with their numbers, which are optimal, and what should follow.
+
+    Attributes:
+        values: W_ov of each token, next token minus right one, for all wrong next tokens.
+    """
+
+    counts: dict[int, int]
+    chosen: frozenset[int]
+    query: int
+    length: int
+    weight: arb
+    values: dict[int, list[arb]]
+
+
+def replay(dataset: Dataset, training: TwoStage, steps: Int[np.ndarray, "records"]) -> Balls:
+    """What stage 2 records, and the constants of the dataset, at the recorded steps."""
+    rates = [arb(rate) for rate in training.rates(dataset)]
+    E = None if dataset.embeddings is None else _matrix(dataset.embeddings)
+    inputs = _inputs(dataset, _values(dataset, training, rates[0], E))
+    size = dataset.K if E is None else E.ncols()
+    W = arb_mat(size, size)
+    if dataset.initial_weights is not None:
+        W = _matrix(dataset.initial_weights)
+    target, records, wanted = _target(dataset), [], set(steps.tolist())
+    for step in range(int(steps[-1]) + 1):
+        logits = _across(W, E)
+        if not all(logit.is_finite() for logit in logits.entries()):
+            break
+        loss, slope = _evaluate(logits, inputs, dataset.K)
+        gradient = slope if E is None else E.transpose() * slope * E
+        length = _norm(gradient)
+        after = W
+        if not length.is_zero():
+            after = W - gradient * (rates[1] / length if training.rule == "ngd" else rates[1])
+        if step in wanted:
+            row = _common(W, gradient, loss, target)
+            records.append(row | _roles(dataset, inputs, logits, _across(after, E)))
+        W = after
+    records += [dict.fromkeys(records[0], UNKNOWN)] * (len(steps) - len(records))
+    columns = {name: np.array([row[name] for row in records], dtype=object) for name in records[0]}
+    return {**columns, **_constants(dataset, training, rates)}
+
+
+def _constants(dataset: Dataset, training: TwoStage, rates: list[arb]) -> Balls:
+    numbers = {
+        "rate": rates[1],
+        "stage1_rate": rates[0],
+        "stage1_steps": arb(training.stage1_steps),
+        "K": arb(dataset.K),
+        "N": arb(dataset.N),
+        "L": arb(dataset.L_max),
+        "norm_kq": UNKNOWN if np.isnan(dataset.norm_kq) else _norm(_target(dataset)),
+        "norm_ov": arb(dataset.K - 1).sqrt(),
+    }
+    return {name: np.array([number], dtype=object) for name, number in numbers.items()}
+
+
+def _values(dataset: Dataset, training: TwoStage, rate: arb, E: arb_mat | None) -> arb_mat:
+    """(W_ov x)_v after stage 1, one row a token x.
+
+    With the usual embeddings every step of normalized descent from zero goes along W_ov*.
+    """
+    K, after = dataset.K, dataset.collocation.following
+    ahead = arb_mat(K, K)
+    for x in range(K):
+        for v in range(K):
+            ahead[x, v] = arb(int(after[x] == v)) - arb(1) / K
+    if E is None and training.rule == "ngd":
+        return ahead * (rate * training.stage1_steps / max(arb(K - 1).sqrt(), arb(1)))
+    W = arb_mat(K if E is None else E.ncols(), K)
+    for _ in range(training.stage1_steps):
+        slope = arb_mat(K, K)
+        values = W if E is None else E * W
+        for x in range(K):
+            wrong = {v: (values[x, v] - values[x, after[x]]).exp() for v in range(K)}
+            del wrong[after[x]]
+            total = sum(wrong.values(), arb(0))
+            for v, power in wrong.items():
+                slope[x, v] = power / (1 + total)
+            slope[x, after[x]] = -total / (1 + total)
+        gradient = slope if E is None else E.transpose() * slope
+        length = _norm(gradient)
+        if not length.is_finite():
+            break
+        if not length.is_zero():
+            W = W - gradient * (rate / length if training.rule == "ngd" else rate)
+    return W if E is None else E * W
+
+
+def _inputs(dataset: Dataset, values: arb_mat) -> list[Asked]:
+    total, samples = dataset.data.total, dataset.data.samples
+    weights = [arb(sample.count) / total for sample in samples]
+    if dataset.log_frequency is not None:
+        weights = [arb(float(log)).exp() for log in dataset.log_frequency]
+    return [
+        Asked(
+            {token: s.tokens.count(token) for token in sorted(set(s.tokens))},
+            dataset.orders.selected(s),
+            s.query,
+            len(s.tokens),
+            weight,
+            {
+                token: [
+                    values[token, v] - values[token, s.label]
+                    for v in range(dataset.K)
+                    if v != s.label
+                ]
+                for token in set(s.tokens)
+            },
+        )
+        for s, weight in zip(samples, weights, strict=True)
+    ]
+
+
+def _evaluate(logits: arb_mat, inputs: list[Asked], K: int) -> tuple[arb, arb_mat]:
+    """The loss, and its gradient in x^T W_kq x_q."""
+    loss, slope = arb(0), arb_mat(K, K)
+    for asked in inputs:
+        mass = _mass(asked, logits)
+        wrong = [
+            sum((mass[x] * asked.values[x][v] for x in mass), arb(0)).exp() for v in range(K - 1)
+        ]
+        total = sum(wrong, arb(0))
+        loss += asked.weight * total.log1p()
+        pull = {
+            x: sum((w * gap for w, gap in zip(wrong, asked.values[x], strict=True)), arb(0))
+            for x in mass
+        }
+        for x in mass:
+            rest = sum((mass[y] * (pull[x] - pull[y]) for y in mass if y != x), arb(0))
+            slope[x, asked.query] += asked.weight * mass[x] * rest / (1 + total)
+    return loss, slope
+
+
+def _mass(asked: Asked, logits: arb_mat) -> dict[int, arb]:
+    """The attention on each distinct token."""
+    powers = {x: count * logits[x, asked.query].exp() for x, count in asked.counts.items()}
+    total = sum(powers.values(), arb(0))
+    return {x: power / total for x, power in powers.items()}
+
+
+def _common(W: arb_mat, gradient: arb_mat, loss: arb, target: arb_mat | None) -> dict[str, arb]:
+    size, length = _norm(W), _norm(gradient)
+    row = {
+        "log_loss": loss.log(),
+        "norm": size,
+        "log_gradient_norm": length.log(),
+        "descent_on_weights": -_inner(gradient, W) / (length * size),
+    }
+    names = ("correlation", "one_minus_correlation", "descent_on_target")
+    if target is None:
+        return row | dict.fromkeys(names, UNKNOWN)
+    norm = _norm(target)
+    apart = W * (1 / size) - target * (1 / norm)
+    gap = _inner(apart, apart) / 2
+    along = -_inner(gradient, target) / (length * norm)
+    return row | dict(zip(names, (1 - gap, gap, along), strict=True))
+
+
+def _roles(
+    dataset: Dataset, inputs: list[Asked], logits: arb_mat, after: arb_mat
+) -> dict[str, arb]:
+    """Attention on the optimal tokens, and the logits of each role."""
+    cells = {(x, asked.query) for asked in inputs for x in asked.counts}
+    role = {(x, q): dataset.orders.role(q, x) for x, q in cells}
+    by_role = {
+        name: [logits[cell] for cell in cells if role[cell] == name]
+        for name in (Role.OPTIMAL, Role.NON_OPTIMAL)
+    }
+    idle = [abs(logits[cell]) for cell in cells if role[cell] not in by_role]
+    spoken = [asked for asked in inputs if asked.chosen]
+    mixed = [asked for asked in spoken if set(asked.counts) - asked.chosen]
+    weights = [
+        (asked, _mass(asked, logits)[x] / asked.counts[x]) for asked in spoken for x in asked.chosen
+    ]
+    margins = [
+        logits[a, q] - logits[b, q]
+        for q, graph in dataset.orders.graphs.items()
+        for a, b in graph.edges
+    ]
+    odds = [_log_odds(asked, logits) for asked in mixed]
+    gains = [_log_odds(asked, after) - now for asked, now in zip(mixed, odds, strict=True)]
+    return {
+        "smallest_log_odds": _smallest(odds),
+        "smallest_gain": _smallest(gains),
+        "smallest_weight": _smallest([weight for _, weight in weights]),
+        "smallest_growth": _smallest([(w * asked.length).log() for asked, w in weights]),
+        "smallest_margin": _smallest(margins),
+        "smallest_optimal": _smallest(by_role[Role.OPTIMAL]),
+        "largest_non_optimal": -_smallest([-logit for logit in by_role[Role.NON_OPTIMAL]]),
+        "largest_idle": -_smallest([-size for size in idle]) if idle else arb(0),
+    }
+
+
+def _log_odds(asked: Asked, logits: arb_mat) -> arb:
+    mass = _mass(asked, logits)
+    inside = sum((mass[x] for x in mass if x in asked.chosen), arb(0))
+    return (inside / sum((mass[x] for x in mass if x not in asked.chosen), arb(0))).log()
+
+
+def _smallest(balls: list[arb]) -> arb:
+    """A ball that contains the least value; infinity of nothing."""
+    return reduce(lambda a, b: a.min(b), balls) if balls else arb("inf")
+
+
+def _across(W: arb_mat, E: arb_mat | None) -> arb_mat:
+    """x^T W x_q for all tokens x and x_q."""
+    return W if E is None else E * W * E.transpose()
+
+
+def _target(dataset: Dataset) -> Any:
+    """W_kq*, from exact fractions where there are some; None if there is no such matrix."""
+    solution = dataset.attention_margin
+    if solution.weights is None:
+        return None
+    if not dataset.orthonormal:
+        return _matrix(solution.weights)
+    matrix = arb_mat(dataset.K, dataset.K)
+    for cell, value in solution.entries.items():
+        matrix[cell] = arb(value.numerator) / value.denominator
+    if dataset.embeddings is None:
+        return matrix
+    E = _matrix(dataset.embeddings)
+    return E.transpose() * matrix * E
+
+
+def _matrix(values: np.ndarray) -> arb_mat:
+    return arb_mat([[arb(float(value)) for value in row] for row in values])
+
+
+def _inner(a: arb_mat, b: arb_mat) -> arb:
+    return sum((x * y for x, y in zip(a.entries(), b.entries(), strict=True)), arb(0))
+
+
+def _norm(matrix: arb_mat) -> arb:
+    return _inner(matrix, matrix).sqrt()

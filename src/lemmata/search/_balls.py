@@ -1,0 +1,197 @@
+"""Arrays of balls that a statement can be evaluated on as if they were arrays of numbers."""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from lemmata.settings import Balls, Evidence
+
+TRUSTED = 2.0**-40
+"""Relative error of a number that an instance knows in floating point; whole numbers are exact."""
+
+
+class CannotTellError(Exception):
+    """A comparison inside a statement cannot be decided: the balls are too wide."""
+
+
+def ball(value: Any) -> arb:
+    """A number as a ball: exactly what it is."""
+    if isinstance(value, arb):
+        return value
+    if isinstance(value, Fraction):
+        return arb(value.numerator) / value.denominator
+    if isinstance(value, bool | np.bool_ | int | np.integer):
+        return arb(int(value))
+    return arb(float(value))
+
+
+def known_by(instance_value: Any) -> arb:
+    """A number that an instance knows: exact if it is whole or a fraction, else nearly so."""
+    exact = ball(instance_value)
+    whole = isinstance(instance_value, arb | Fraction | bool | int | np.integer)
+    if whole or not exact.is_finite() or float(instance_value).is_integer():
+        return exact
+    return arb(exact, abs(float(instance_value)) * TRUSTED)
+
+
+def _decided(yes: Callable[[arb, arb], Any], no: Callable[[arb, arb], Any]) -> Any:
+    """A comparison that is true, or false, and else an error; false with something unknown."""
+
+    def compare(a: Any, b: Any) -> bool:
+        left, right = ball(a), ball(b)
+        if left.is_nan() or right.is_nan():
+            return False
+        if yes(left, right):
+            return True
+        if no(left, right):
+            return False
+        raise CannotTellError
+
+    return compare
+
+
+def _power(base: Any, exponent: Any) -> arb:
+    if not isinstance(exponent, arb) and float(exponent).is_integer():
+        return ball(base) ** int(exponent)
+    return ball(base) ** ball(exponent)
+
+
+def _either(a: Any, b: Any, choose: Callable[[arb, arb], arb]) -> arb:
+    """Of two numbers one of which may be unknown."""
+    left, right = ball(a), ball(b)
+    if left.is_nan():
+        return right
+    return left if right.is_nan() else choose(left, right)
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.maximum: lambda a, b: ball(a).max(ball(b)),
+    np.minimum: lambda a, b: ball(a).min(ball(b)),
+    np.fmax: lambda a, b: _either(a, b, arb.max),
+    np.fmin: lambda a, b: _either(a, b, arb.min),
+    np.greater: _decided(lambda a, b: a > b, lambda a, b: a <= b),
+    np.greater_equal: _decided(lambda a, b: a >= b, lambda a, b: a < b),
+    np.less: _decided(lambda a, b: a < b, lambda a, b: a >= b),
+    np.less_equal: _decided(lambda a, b: a <= b, lambda a, b: a > b),
+    np.isfinite: lambda a: ball(a).is_finite(),
+    np.isnan: lambda a: ball(a).is_nan(),
+    np.sign: lambda a: ball(a).sgn(),
+    np.power: _power,
+    np.float_power: _power,
+    np.square: lambda a: ball(a) * ball(a),
+    np.log: lambda a: ball(a).log(),
+    np.log1p: lambda a: ball(a).log1p(),
+    np.log2: lambda a: ball(a).log() / arb(2).log(),
+    np.log10: lambda a: ball(a).log() / arb(10).log(),
+    np.exp: lambda a: ball(a).exp(),
+    np.expm1: lambda a: ball(a).expm1(),
+    np.exp2: lambda a: arb(2) ** ball(a),
+    np.sqrt: lambda a: ball(a).sqrt(),
+    np.logaddexp: lambda a, b: (ball(a).exp() + ball(b).exp()).log(),
+    np.tanh: lambda a: ball(a).tanh(),
+    np.cosh: lambda a: ball(a).cosh(),
+    np.sinh: lambda a: ball(a).sinh(),
+    np.sin: lambda a: ball(a).sin(),
+    np.cos: lambda a: ball(a).cos(),
+    np.arctan: lambda a: ball(a).atan(),
+    np.true_divide: lambda a, b: ball(a) / ball(b),
+}
+"""What balls do differently from other objects, or under another name."""
+
+
+ARRANGING = {
+    *(np.where, np.concatenate, np.stack, np.hstack, np.vstack, np.append, np.roll, np.flip),
+    *(np.reshape, np.ravel, np.squeeze, np.expand_dims, np.transpose, np.repeat, np.tile, np.split),
+    *(np.broadcast_to, np.broadcast_arrays, np.atleast_1d, np.atleast_2d, np.take, np.delete),
+    *(
+        np.zeros_like,
+        np.ones_like,
+        np.full_like,
+        np.empty_like,
+        np.copyto,
+        np.ndim,
+        np.shape,
+        np.size,
+        np.all,
+        np.any,
+    ),
+    *(np.diff, np.cumsum, np.cumprod, np.sum, np.prod, np.mean, np.max, np.min, np.dot),
+}
+"""Functions that do nothing with balls but move them, or what ``FUNCTIONS`` are for."""
+
+
+class BallArray(np.ndarray):
+    """Balls in the shape of an array; functions of NumPy act on them one by one."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [np.asarray(x, dtype=object) if isinstance(x, np.ndarray) else x for x in inputs]
+        options.pop("dtype", None)
+        if method == "reduce" and options.get("axis", 0) is None:
+            plain, options["axis"] = [np.ravel(plain[0])], 0
+        if ufunc in FUNCTIONS:
+            ufunc = np.frompyfunc(FUNCTIONS[ufunc], ufunc.nin, 1)
+        target = options.pop("out", None)
+        result = as_balls(getattr(ufunc, method)(*plain, **options))
+        if target is None:
+            return result
+        target[0][...] = result
+        return target[0]
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
+        if function not in ARRANGING:
+            raise TypeError(f"numpy.{function.__name__} is not written for balls")
+        result = super().__array_function__(function, types, inputs, options)
+        return tuple(map(as_balls, result)) if isinstance(result, tuple) else as_balls(result)
+
+
+class BallRun:
+    """A run of one instance whose columns are balls, with the interface of evidence."""
+
+    def __init__(self, instance: Any, steps: np.ndarray, columns: Balls) -> None:
+        self.cases = (instance,)
+        self.steps = as_balls(np.array([arb(int(step)) for step in steps], dtype=object))
+        self.columns = {name: as_balls(np.atleast_2d(grid)) for name, grid in columns.items()}
+
+    def __getattr__(self, name: str) -> Any:
+        columns = self.__dict__.get("columns", {})
+        if name not in columns:
+            raise AttributeError(f"{name} is not known in ball arithmetic")
+        return columns[name]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.cases)
+
+    def __len__(self) -> int:
+        return 1
+
+    @property
+    def records(self) -> np.ndarray:
+        """The recorded steps."""
+        return self.steps
+
+    def each(self, value: Callable[[Any], Any]) -> Any:
+        """A number, or a row of numbers, of the instance."""
+        numbers = np.ravel(np.asarray(value(self.cases[0]), dtype=object))
+        return as_balls(np.array([[known_by(number) for number in numbers]], dtype=object))
+
+    def rounded(self) -> Evidence[Any]:
+        """The same in floating point: every number is the nearest one, up to rounding."""
+        columns = {name: midpoints(grid) for name, grid in self.columns.items()}
+        return Evidence(self.cases, midpoints(self.steps), columns)
+
+
+def as_balls(values: Any) -> Any:
+    """An array of balls; truth values and single numbers stay what they are."""
+    if not isinstance(values, np.ndarray):
+        return values
+    if values.dtype == object and all(isinstance(v, bool) for v in values.ravel()):
+        return values.astype(bool)
+    return np.asarray(values, dtype=object).view(BallArray)
+
+
+def midpoints(balls: np.ndarray) -> np.ndarray:
+    """The numbers in the middle, in floating point."""
+    return np.array([float(ball(value).mid()) for value in balls.ravel()]).reshape(balls.shape)

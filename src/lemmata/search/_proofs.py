@@ -1,0 +1,110 @@
+"""From attempts that break a statement to the smallest witness that is proved."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lemmata._files import write_json
+from lemmata.settings import AbstractSetting, AbstractSpace
+
+from ._certify import certify
+from ._finding import Witness
+from ._hunt import Hunt
+from ._score import Attempt, try_all
+
+PLAIN = 1e-6
+"""A witness is made smaller only while the violation stays as plain as this, or half as large."""
+
+SMALLEST = 3
+"""So many violations are tried, and the most violated one, before none is said to be proved."""
+
+
+class Proofs:
+    """What has been proved of what a hunt found.
+
+    Attributes:
+        witness: the smallest that is proved; as long as none is, the last that was tried.
+        worst: the most violated.
+        rounding: whether all that was tried turned out to be rounding.
+    """
+
+    def __init__(self, hunt: Hunt, setting: AbstractSetting[Any], space: AbstractSpace[Any]):
+        self._hunt, self._setting, self._space = hunt, setting, space
+        self.witness: Witness | None = None
+        self.worst: Witness | None = None
+        self.rounding = True
+
+    def succeed(self) -> bool:
+        """Shrink and prove what was found since the last time; whether that worked."""
+        size, hunt = self._space.size, self._hunt
+        broken = hunt.fresh or hunt.broken
+        hunt.looked_at = len(hunt.found)
+        by_size = sorted(broken, key=lambda attempt: (size(attempt.instance), attempt.score))
+        worst = min(broken, key=lambda attempt: attempt.score)
+        self.worst = self.witness = self._witness(worst)
+        for attempt in [*by_size[:SMALLEST], worst]:
+            self.witness = self._witness(self._shrunk(attempt))
+            self.rounding &= self.witness.certificate.rounding
+            if self.witness.certificate.proved:
+                break
+        return self.witness.certificate.proved
+
+    def _shrunk(self, attempt: Attempt) -> Attempt:
+        """Without what can be left out while the statement is still plainly broken."""
+        hunt, space = self._hunt, self._space
+        enough = -min(PLAIN, -attempt.score / 2)
+        idle = space.degenerate(attempt.instance) is not None
+        while True:
+            hunt.watch(f"shrinking: {space.size(attempt.instance)}")
+            smaller = [
+                instance
+                for instance in space.simpler(attempt.instance)
+                if space.size(instance) < space.size(attempt.instance)
+                and (space.degenerate(instance) is None or idle)
+            ]
+            tried = try_all(hunt.claim, smaller, attempt.options, hunt.seed)
+            broken = [a for a in tried if a.score <= enough]
+            if not broken:
+                return self._with_fewer_options(attempt, enough)
+            attempt = min(broken, key=lambda a: space.size(a.instance))
+
+    def _with_fewer_options(self, attempt: Attempt, enough: float) -> Attempt:
+        for name in list(attempt.options):
+            fewer = {key: value for key, value in attempt.options.items() if key != name}
+            for again in try_all(self._hunt.claim, [attempt.instance], fewer, self._hunt.seed):
+                if again.score <= enough:
+                    attempt = again
+        return attempt
+
+    def _witness(self, attempt: Attempt) -> Witness:
+        """The attempt with its place, its proof, and what does not matter in it."""
+        hunt, space = self._hunt, self._space
+        alone = try_all(hunt.claim, [attempt.instance], attempt.options, hunt.seed)
+        attempt = alone[0] if alone and alone[0].broken else attempt
+        hunt.watch("proving")
+        return Witness(
+            attempt.instance,
+            attempt.options,
+            attempt.score,
+            attempt.place or {},
+            space.size(attempt.instance),
+            certify(hunt.claim, space, attempt, lambda case: read_back(self._setting, case)),
+            space.degenerate(attempt.instance),
+            tuple(self._idle(attempt)),
+        )
+
+    def _idle(self, attempt: Attempt) -> Iterator[str]:
+        """What can be changed without mending the statement."""
+        for what, changed in self._space.changes(attempt.instance):
+            again = try_all(self._hunt.claim, [changed], attempt.options, self._hunt.seed)
+            if again and again[0].broken:
+                yield what
+
+
+def read_back(setting: AbstractSetting[Any], instance: Any) -> Any:
+    """The instance as its file holds it."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "witness.json"
+        write_json(file, instance.document())
+        return setting.read(file)[0]

@@ -1,0 +1,185 @@
+"""The space of datasets, and Algorithm 1 again in ball arithmetic."""
+
+from dataclasses import replace
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from flint import ctx
+from oracles.golden import cases
+
+from lemmata.papers.convergence.setting import REALIZABLE, SETTING, Dataset, TwoStage
+from lemmata.papers.convergence.setting._replay import replay
+from lemmata.papers.convergence.setting._scopes import realizable_sentences, small_datasets
+from lemmata.papers.convergence.setting._space import SentenceSpace
+from lemmata.search._attack import read_back
+from lemmata.tokens import TokenData
+
+SPACE = SentenceSpace()
+
+
+def dataset(kind: str) -> Dataset:
+    plain = Dataset.from_sentences("d", {"a b c a b": 3, "b c": 1, "c a b c": 2})
+    draw = np.random.default_rng(1)
+    if kind == "counts":
+        return plain
+    if kind == "rare":
+        return replace(plain, log_frequency=np.linspace(-2_000, -1, len(plain.data.samples)))
+    E = draw.standard_normal((plain.K, 4))
+    W = draw.standard_normal((4, 4)) if kind == "start" else None
+    return replace(plain, embeddings=E, initial_weights=W)
+
+
+@pytest.fixture(autouse=True)
+def _precision():
+    old, ctx.prec = ctx.prec, 1_500
+    yield
+    ctx.prec = old
+
+
+@pytest.mark.parametrize("kinds", [("counts", "rare"), ("general", "start")])
+@pytest.mark.parametrize(
+    "options", [{}, {"rule": "gd"}, {"rate": 1.0}, {"stage1_rate": 9.0, "stage1_steps": 50}]
+)
+def test_training_agrees_with_balls(kinds: tuple[str, str], options: dict) -> None:
+    steps = np.array([0, 1, 7, 60])
+    training = replace(TwoStage(stage1_steps=200, steps=60, record=(0, 1, 7, 60)), **options)
+    instances = [dataset(kind) for kind in kinds]
+    series = training.run(instances).stage2.series
+    series["correlation"] = 1 - series["one_minus_correlation"]
+    for row, instance in enumerate(instances):
+        columns = SPACE.replay(instance, training.options, steps)
+        assert columns is not None
+        for name, grid in series.items():
+            middle = np.array([float(ball.mid()) for ball in columns[name]])
+            # at W = 0 there is no direction
+            known = np.isfinite(middle) & np.isfinite(grid[row])
+            assert known[1:].all(), name
+            size = 1e-10 * float(1 + columns["norm"][-1])
+            np.testing.assert_allclose(grid[row][known], middle[known], rtol=1e-9, atol=size)
+            sizes = [float(ball.rad()) for ball in columns[name][known]]
+            assert max(sizes) < 1e-50
+
+
+def test_balls_agree_with_stored_trajectories() -> None:
+    """The stored numbers were computed once by code that is not in this package."""
+    case = cases()["example1"]
+    facts = case.facts["trajectory"]
+    instance = Dataset("example1", case.from_sentences or case.data)
+    training = TwoStage(rate=facts["eta"], stage1_rate=facts["eta0"])
+    steps = np.array(sorted(int(t) for t in facts["stage2"] if int(t) <= 100))
+    columns = replay(instance, training, steps)
+    assert len(steps) > 2
+    for at, t in enumerate(steps):
+        row = facts["stage2"][str(t)]
+        assert float(columns["norm"][at]) == pytest.approx(row["norm"], rel=1e-9)
+        assert float(columns["log_loss"][at]) == pytest.approx(row["log_loss"], abs=1e-8)
+        if t > 0:
+            assert float(columns["correlation"][at]) == pytest.approx(row["cos"], abs=1e-9)
+
+
+def test_closed_form_of_stage_1_agrees_with_its_steps() -> None:
+    """With the usual embeddings written out the steps are taken one by one."""
+    plain = dataset("counts")
+    spelt = replace(plain, embeddings=np.eye(plain.K))
+    steps = np.array([0, 3, 9])
+    for name, balls in replay(plain, TwoStage(stage1_steps=40), steps).items():
+        others = replay(spelt, TwoStage(stage1_steps=40), steps)[name]
+        known = [(a, b) for a, b in zip(balls, others, strict=True) if a.is_finite()]
+        assert all(abs(float(a - b)) <= 1e-60 * (1 + abs(float(a))) for a, b in known), name
+
+
+def test_balls_do_not_cover_joint_training() -> None:
+    assert SPACE.replay(dataset("counts"), {"algorithm": "joint"}, np.array([0, 3])) is None
+
+
+def test_too_little_precision_is_no_answer() -> None:
+    ctx.prec = 64
+    columns = SPACE.replay(dataset("counts"), {}, np.array([0, 2, 100]))
+    assert columns is not None
+    assert columns["norm"][0].is_finite()
+    assert not columns["norm"][-1].is_finite()
+
+
+def canonical(data: TokenData) -> tuple:
+    """One value for all data that differ by names of tokens."""
+    return min(
+        tuple(sorted((tuple(new[t] for t in s.tokens), new[s.label]) for s in data.samples))
+        for new in permutations(range(data.size))
+    )
+
+
+def test_every_small_prefix_closed_dataset_is_there_once() -> None:
+    """Against all sets of one sentence a start, by brute force, with two tokens."""
+    seen = [
+        canonical(data)
+        for n in (1, 2, 3, 4)
+        for data in small_datasets(2, 3, n)
+        if not Dataset("d", data).broken("not_prefix_closed")
+    ]
+    rests = [rest for length in range(3) for rest in product("ab", repeat=length)]
+    every = {
+        canonical(TokenData.from_sentences([("a", x, *one), ("b", y, *two)], "ab"))
+        for x, y, one, two in product("ab", "ab", rests, rests)
+        if one or two
+    }
+    assert len(seen) == len(set(seen))
+    assert set(seen) == every
+
+
+def test_realizable_sentences_are_those_without_problems() -> None:
+    """Of all sentences, those that the definitions let pass."""
+    seen = [canonical(data) for data in realizable_sentences(2, 4)]
+    rests = [rest for length in range(4) for rest in product("ab", repeat=length)]
+    every = set()
+    for x, y, one, two in product("ab", "ab", rests, rests):
+        data = TokenData.from_sentences([("a", x, *one), ("b", y, *two)], "ab")
+        if not REALIZABLE.broken(Dataset("d", data).problems):
+            every.add(canonical(data))
+    assert len(seen) == len(set(seen))
+    assert set(seen) == every
+
+
+def test_scopes_grow_and_are_counted() -> None:
+    sizes = [sum(1 for _ in scope.instances()) for scope in SPACE.scopes({})[:4]]
+    assert sizes == [58, 419, 2_599, 2_127]
+
+
+def test_extremes_and_variations_are_data_that_can_be_read_back() -> None:
+    generator = np.random.default_rng(0)
+    extremes = list(SPACE.extremes())
+    assert len(extremes) > 1_000
+    drawn = [SPACE.draw(generator) for _ in range(40)]
+    varied = [SPACE.vary(instance, generator) for instance in drawn]
+    assert sum(not REALIZABLE.broken(instance.problems) for instance in drawn) > 10
+    for instance in (*extremes[::53], *drawn, *varied):
+        again = read_back(SETTING, instance)
+        for name in ("tokens", "label", "count"):
+            rows = ([getattr(s, name) for s in d.data.samples] for d in (again, instance))
+            assert next(rows) == next(rows)
+        if instance.log_frequency is not None:
+            np.testing.assert_array_equal(again.log_frequency, instance.log_frequency)
+            assert np.exp(instance.log_frequency).sum() == pytest.approx(1)
+
+
+def test_simpler_is_smaller_or_as_small() -> None:
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        instance = SPACE.draw(generator)
+        simpler = list(SPACE.simpler(instance))
+        assert all(SPACE.size(other) <= SPACE.size(instance) for other in simpler)
+        for other in simpler:
+            assert other.log_frequency is None or len(other.log_frequency) == len(
+                other.data.samples
+            )
+
+
+def test_what_nobody_means_and_what_does_not_matter() -> None:
+    idle = Dataset.from_sentences("idle", ["ab", "ba"])
+    useful = Dataset.from_sentences("useful", ["aba", "ba"])
+    assert SPACE.degenerate(idle) is not None
+    assert SPACE.degenerate(useful) is None
+    assert [name for name, _ in SPACE.changes(useful)] == [
+        "how often each sample occurs",
+        "which orthonormal family it is",
+    ]

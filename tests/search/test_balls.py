@@ -1,0 +1,117 @@
+"""Functions of NumPy on balls: what they give contains the true value, or they refuse."""
+
+from fractions import Fraction
+from types import SimpleNamespace
+
+import mpmath
+import numpy as np
+import pytest
+from flint import arb, ctx
+
+from lemmata.search._balls import BallRun, CannotTellError, as_balls, ball, known_by, midpoints
+
+NUMBERS = np.array([[0.25, 1.5, 3.0, 0.75]])
+
+
+@pytest.fixture
+def balls() -> np.ndarray:
+    return as_balls(np.array([[arb(x) for x in NUMBERS[0]]], dtype=object))
+
+
+ONE_BY_ONE = {
+    "log": mpmath.log,
+    "log1p": mpmath.log1p,
+    "log2": lambda x: mpmath.log(x, 2),
+    "log10": mpmath.log10,
+    "exp": mpmath.exp,
+    "expm1": mpmath.expm1,
+    "exp2": lambda x: mpmath.mpf(2) ** x,
+    "sqrt": mpmath.sqrt,
+    "square": lambda x: x * x,
+    "tanh": mpmath.tanh,
+    "arctan": mpmath.atan,
+    "sign": mpmath.sign,
+    "abs": abs,
+}
+
+
+@pytest.mark.parametrize("name", ONE_BY_ONE)
+def test_a_function_contains_the_true_value(balls: np.ndarray, name: str) -> None:
+    with mpmath.workdps(60):
+        for value, number in zip(getattr(np, name)(balls).ravel(), NUMBERS.ravel(), strict=True):
+            true = ONE_BY_ONE[name](mpmath.mpf(number))
+            assert abs(mpmath.mpf(str(value.mid().str(40, radius=False))) - true) < 1e-14
+            assert float(value.rad()) < 1e-13
+
+
+WHOLE = {
+    "max": lambda x: np.max(x, axis=1),
+    "min of all": lambda x: x.min(),
+    "running maximum": lambda x: np.maximum.accumulate(x, axis=1),
+    "sums": lambda x: np.cumsum(x, axis=1),
+    "mean": lambda x: np.mean(x, axis=1),
+    "differences": lambda x: np.diff(x, axis=1),
+    "choice": lambda x: np.where(x > 1, x, 0.0),
+    "joined": lambda x: np.concatenate([x, 2 * x], axis=1),
+    "larger": lambda x: np.maximum(x, 0.8),
+    "powers": lambda x: x**2 + x**0.5 + 2.0**x,
+    "with an array": lambda x: np.arange(4) * x / np.array([1.0, 2.0, 4.0, 8.0]),
+    "turned": lambda x: np.roll(x, 1, axis=1) - x,
+    "scaled": lambda x: np.float64(1.5) * x[:, 1:],
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_arrays_of_balls_do_what_arrays_of_numbers_do(balls: np.ndarray, name: str) -> None:
+    expected = WHOLE[name](NUMBERS)
+    found = np.atleast_1d(as_balls(np.atleast_1d(WHOLE[name](balls))))
+    np.testing.assert_allclose(midpoints(found), np.atleast_1d(expected), rtol=1e-14)
+
+
+def test_what_would_compare_in_secret_is_refused(balls: np.ndarray) -> None:
+    for function in (np.sort, np.median, np.argmax, np.std):
+        with pytest.raises(TypeError, match="not written for balls"):
+            function(balls)
+
+
+def test_wide_balls_cannot_be_compared() -> None:
+    wide = as_balls(np.array([arb(1, 0.5), arb(3)], dtype=object))
+    assert (wide > 0).all()
+    with pytest.raises(CannotTellError):
+        _ = wide > 1
+    assert not (as_balls(np.array([arb("nan")], dtype=object)) > 1).any()
+    larger = np.maximum(wide, 1.2)
+    assert larger[0].contains(arb(1.2))
+    assert larger[0].contains(arb(1.5))
+
+
+def test_numbers_as_balls() -> None:
+    old = ctx.prec
+    try:
+        ctx.prec = 200
+        assert (3 * ball(Fraction(1, 3))).contains(arb(1))
+        assert float(ball(Fraction(1, 3)).rad()) < 1e-55
+        assert ball(True) == 1
+        assert ball(np.int64(7)) == 7
+        third = known_by(1 / 3)
+        assert third.contains(arb(1) / 3)
+        assert 0 < float(third.rad()) < 1e-12
+        assert known_by(2.0).is_exact()
+    finally:
+        ctx.prec = old
+
+
+def test_a_run_of_balls_has_the_interface_of_evidence() -> None:
+    instance = SimpleNamespace(name="one", problems=(), size=0.1)
+    columns = {"norm": np.array([arb(0), arb(1.5)], dtype=object)}
+    run = BallRun(instance, np.array([0, 5]), columns)
+    assert len(run) == 1
+    assert list(run) == [instance]
+    assert run.norm.shape == (1, 2)
+    assert run.each(lambda case: case.size)[0, 0].contains(arb(1) / 10)
+    assert [float(step) for step in run.records] == [0.0, 5.0]
+    with pytest.raises(AttributeError, match="loss is not known in ball arithmetic"):
+        _ = run.loss
+    evidence = run.rounded()
+    np.testing.assert_array_equal(evidence.norm, [[0.0, 1.5]])
+    np.testing.assert_array_equal(evidence.records, [0.0, 5.0])
