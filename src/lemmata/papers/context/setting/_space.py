@@ -27,6 +27,8 @@ from ._plan_training import training_of
 from ._replay import replay
 from ._task import Task
 
+EPS = float(np.finfo(float).eps)
+
 RATES = (1e-3, 0.1, 1.0, 10.0, 100.0)
 """Step sizes from far below to far beyond the stable range."""
 
@@ -140,6 +142,22 @@ class PlanSpace(AbstractSpace[Plan]):
         if not instance.task.representations.any():
             return "labels are noise alone"
         return None
+
+    def doubt(self, instance: Plan) -> float:
+        """What the conditioning of Z-bar, and of B_k of full row rank, does to rounding."""
+        task = instance.task
+        worst = float(np.linalg.cond(task.root))
+        if instance.heads >= task.N and instance.frozen.resolved:
+            sizes = instance.frozen.sizes
+            worst = max(worst, float((sizes[:, 0] / sizes[:, -1]).max()))
+        return min(1.0, EPS * worst) if np.isfinite(worst) else EPS
+
+    def equivalents(self, instance: Plan) -> Iterator[Plan]:
+        """Tasks, examples and queries in the opposite order."""
+        task = instance.task
+        order = [*range(task.N)[::-1], *range(task.N, task.K)[::-1]]
+        yield _with(instance, task.tokens, task.representations[::-1].copy(), task.N)
+        yield _with(instance, task.tokens[:, order], task.representations[:, order], task.N)
 
     def changes(self, instance: Plan) -> Iterator[tuple[str, Plan]]:
         task = instance.task
