@@ -11,7 +11,6 @@ from lemmata.training import AbstractGuardable, Recording, Store, run
 
 from ._model import Attention, System, Weights, evaluate, pad_systems, pad_weights
 from ._task import Task
-from ._training import watch
 
 ROUNDING = 1e-18
 """Gaps below this part of the first one may be wrong by a millionth, and are not judged."""
@@ -127,19 +126,6 @@ class Descent(AbstractGuardable[DescentState]):
         N, H, K = attention.powers.shape
         kept = (attention.scores * self.system.heads[None, :, None]).reshape(N, H * K)
         return (self.system.root @ kept).reshape(N, H, K)
-
-
-class PlanDescent(Descent):
-    """Descent with what is recorded of a user's plan.
-
-    Attributes:
-        elsewhere: E y y' of prompts out of domain.
-    """
-
-    elsewhere: Float[Array, "*batch N N"]
-
-    def measure(self, state: DescentState) -> dict[str, Float[Array, "..."]]:
-        return watch(self.system, state.weights, self.start, self.elsewhere)
 
 
 def descend(
