@@ -82,6 +82,7 @@ def equation_11(start: Start) -> Comparisons:
     "Section 3.1, Proposition 1",
     "With Gaussian Q and H >= N, zeta_0 > 0 with probability 1.",
     hypotheses=(DISTINCT_ROW, ENOUGH_HEADS, NOISE, RESOLVED),
+    unbreakable="it holds with probability 1, which no single draw can contradict",
 )
 def proposition_1(evidence: Evidence[Start]) -> Comparisons:
     """For every token, in high precision where float64 cannot tell: true, but it may be far below

@@ -20,6 +20,7 @@ from ..experiments.heads import FEW_HEADS, ONE_HEAD, FewHeads, OneHead
 from ..experiments.posterior import POSTERIORS, Posteriors
 from ..experiments.stability import STABILITY, Edge
 from ..setting import NOISE
+from ._averages import BY_CHANCE
 
 claim = statements("context")
 
@@ -121,6 +122,7 @@ def own_stable_edge(evidence: Evidence[Edge]) -> Comparisons:
     "labels, has a smaller risk.",
     hypotheses=(NOISE,),
     on=POSTERIORS,
+    unbreakable=BY_CHANCE,
 )
 def own_bayes(evidence: Evidence[Posteriors]) -> Comparisons:
     """Paired differences over prompts; the size of the noise tells of that of lambda."""

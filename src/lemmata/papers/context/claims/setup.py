@@ -21,7 +21,7 @@ from ..setting import (
     shifted_law,
     standard_law,
 )
-from ._averages import mean_is
+from ._averages import BY_CHANCE, mean_is
 
 claim = partial(statements("context"), on=POINTS)
 
@@ -36,6 +36,7 @@ MOST_NUMBERS = 50_000_000
     "variance tau ||lambda||^2.",
     hypotheses=(NOISE,),
     on=PROMPTS,
+    unbreakable=BY_CHANCE,
 )
 @case_by_case
 def equation_1(case: Prompts) -> Comparisons:
@@ -116,6 +117,7 @@ def _loss_is(part: str, case: Prompts, law: Law, stated: float | None = None) ->
     "Of the law of lambda only E lambda lambda' = I matters: normal entries and fair signs have "
     "the same loss.",
     on=PROMPTS,
+    unbreakable=BY_CHANCE,
 )
 @case_by_case
 def assumption_1(case: Prompts) -> Comparisons:
@@ -131,6 +133,7 @@ def assumption_1(case: Prompts) -> Comparisons:
     "Assumption 1",
     "For any law the loss is given by M = E lambda lambda': Z-bar^2 becomes Z'MZ + tau tr(M) I.",
     on=PROMPTS,
+    unbreakable=BY_CHANCE,
 )
 @case_by_case
 def own_any_law(case: Prompts) -> Comparisons:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 
 from lemmata.claims import (
     Comparisons,
@@ -82,7 +82,7 @@ def equation_15(run: Run) -> Comparisons:
         moved = 8 * 2**0.5 * gamma * alpha * c.largest_column / sigma * c.gap**0.5
         return float(np.log(2 * c.spectral * c.H**0.5 * moved / ((1 - 0.5**0.5) * c.zeta**0.5)))
 
-    found = np.exp(brentq(excess, -100.0, 200.0, xtol=1e-14, rtol=1e-15))
+    found = np.exp(root_scalar(excess, bracket=(-100.0, 200.0), xtol=1e-14).root)
     return equal(theory.least_gamma(c), found, rounding=1e-12, part="the least gamma")
 
 

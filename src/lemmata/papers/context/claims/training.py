@@ -134,9 +134,11 @@ def figure_2a_converges(evidence: Evidence[OneLayer], tokens: str, close: float)
 )
 def own_saturation(evidence: Evidence[OneLayer]) -> Comparisons:
     """For all numbers of heads up to twice that of examples; the features are the same."""
-    heads = [H for H in _numbers_of_heads(evidence) if H <= _chosen(evidence)]
+    most = _chosen(evidence)
+    numbers = [heads for heads in _numbers_of_heads(evidence) if heads <= most]
     gaussian, unit = (
-        np.mean([_left(_runs(evidence, kind, H)) for H in heads], axis=0) for kind in KINDS
+        np.mean([_left(_runs(evidence, kind, heads)) for heads in numbers], axis=0)
+        for kind in KINDS
     )
     part = "log10 of the ratio of last gaps"
     return _on_average(gaussian - unit, 0.0, part, below=False)
@@ -249,14 +251,10 @@ def own_heads_per_step(evidence: Evidence[OneLayer]) -> Comparisons:
     "that any w reaches with attention as at the start, on average over tasks.",
 )
 def own_feature_learning(evidence: Evidence[OneLayer]) -> Comparisons:
-    """The floor is a residual of least squares, known exactly."""
-    few = [H for H in _numbers_of_heads(evidence) if H < evidence.cases[0].task.N]
-    runs = [(H, _runs(evidence, "unit", H)) for H in few]
-    return [
-        _on_average(
-            np.array([np.log10(run.gaps[-1] / (run.plan.frozen.floor or np.nan)) for run in own]),
-            0.0,
-            f"log10 of the last gap over the floor, H = {H}",
-        )
-        for H, own in runs
+    """For all such H together; the floor is a residual of least squares, known exactly."""
+    N = evidence.cases[0].task.N
+    runs = [_runs(evidence, "unit", H) for H in _numbers_of_heads(evidence) if H < N]
+    left = [
+        [np.log10(run.gaps[-1] / (run.plan.frozen.floor or np.nan)) for run in own] for own in runs
     ]
+    return _on_average(np.mean(left, axis=0), 0.0, "log10 of the last gap over the floor")

@@ -1,6 +1,6 @@
 """How the guaranteed rate depends on heads, on the dictionary, and on the tokens' norms."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from lemmata.tokens import Problem
 
 from ..counterexamples import one_hot_tokens, two_equal_tokens
 from ..setting import Plan, draw_task, exact_eigenvalue
-from ..theory import smoothness_simplified, theory_rates
+from ..theory import best_rate, smoothness_simplified, theory_rates
 from .plans import GAUSSIAN_PLANS, PLANS, OfPlan, Size, describe_size
 
 
@@ -37,9 +37,15 @@ class Family:
     def rates(self) -> Float[np.ndarray, "seeds values"]:
         """The rate that it guarantees with the least gamma and L of (17)."""
         bound = smoothness_simplified
-        return np.array(
-            [[theory_rates(p.constants, bound=bound).guaranteed for p in row] for row in self.plans]
-        )
+        return self._each(lambda plan: theory_rates(plan.constants, bound=bound).guaranteed)
+
+    @cached_property
+    def best_rates(self) -> Float[np.ndarray, "seeds values"]:
+        """The supremum of that rate over gamma."""
+        return self._each(lambda plan: best_rate(plan.constants))
+
+    def _each(self, value: Callable[[Plan], float]) -> Float[np.ndarray, "seeds values"]:
+        return np.array([[value(plan) for plan in row] for row in self.plans])
 
 
 @dataclass(frozen=True)
