@@ -158,7 +158,7 @@ def _late(frozen: FrozenAttention, rate: float) -> float:
 @case_by_case
 def own_frozen_curve(run: Run) -> Comparisons:
     """Where attention moves enough to tell; rounding grows as A-hat - A loses its digits."""
-    first, gap = run.plan.constants.gap, np.where(run.judged, run["gap"], np.nan)
+    first, gap = run.plan.constants.gap, run.gap
     frozen = run.plan.frozen.log_gap(run.steps.astype(float), float(run.rates.w))
     moved = np.maximum.accumulate(run["moved_scores"]) / run.plan.constants.zeta**0.5
     moved = np.where(moved > MEASURABLE, moved, np.nan)
