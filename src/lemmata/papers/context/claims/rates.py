@@ -181,7 +181,7 @@ def own_frozen_curve(run: Run) -> Comparisons:
 @case_by_case
 def own_scale_free(case: Rescaled) -> Comparisons:
     """Gaps over their first one, step by step; zeta_0 is known up to the condition of the B_k."""
-    here, there = (run["gap"] / run["gap"][0] for run in (case.usual, case.rescaled))
+    here, there = (run.gap / run.gap[0] for run in (case.usual, case.rescaled))
     condition = case.plan.frozen.condition
     factors = 10.0 ** np.arange(6, 13)
     by_17 = [
