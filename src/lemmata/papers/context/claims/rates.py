@@ -6,6 +6,7 @@ import numpy as np
 
 from lemmata.claims import (
     Comparisons,
+    Silence,
     at_least,
     at_most,
     case_by_case,
@@ -161,12 +162,14 @@ def own_frozen_curve(run: Run) -> Comparisons:
     first, gap = run.plan.constants.gap, run.gap
     frozen = run.plan.frozen.log_gap(run.steps.astype(float), float(run.rates.w))
     moved = np.maximum.accumulate(run["moved_scores"]) / run.plan.constants.zeta**0.5
-    moved = np.where(moved > MEASURABLE, moved, np.nan)
+    part = "difference of the logarithms of gaps"
+    if not (moved > MEASURABLE).any():
+        return Silence("attention moves too little to tell", applies=False, part=part)
     return at_most(
         np.abs(np.log(gap) - frozen),
-        4 * (1 + np.abs(np.log(gap / first))) * moved,
+        4 * (1 + np.abs(np.log(gap / first))) * np.where(moved > MEASURABLE, moved, np.nan),
         size=np.sqrt(first / gap) * run.plan.frozen.condition,
-        part="difference of the logarithms of gaps",
+        part=part,
     )
 
 
