@@ -4,14 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import lemmata as lm
 from lemmata._errors import InputError
 from lemmata._verbs import find_claims, setting_of
 from lemmata.search import Finding, Outcome, attack
-from lemmata.search._hunt import batches
 from lemmata.search._score import try_all
 
 FILE = Path(__file__).parent / "conjectures.py"
@@ -145,8 +143,3 @@ def test_instances_that_cannot_be_evaluated_are_set_aside() -> None:
     bad = lm.mechanics.Dataset.from_samples("nothing", [["a", "b"]], ["c"])
     tried = try_all(claim("true_path"), [*good, bad], {}, 0)
     assert len(tried) == 3
-
-
-def test_batches_start_small() -> None:
-    assert [len(batch) for batch in batches(range(5_000))] == [256, 2_048, 2_048, 648]
-    assert list(np.concatenate(list(batches(range(300))))) == list(range(300))

@@ -10,7 +10,7 @@ from lemmata._errors import InputError
 from lemmata._files import make_folder, write_json, write_whole
 from lemmata._plain import plain
 from lemmata.claims import Claim
-from lemmata.report import findings_table, findings_text
+from lemmata.report import findings_table, findings_text, ledger_text
 from lemmata.search import Finding, Findings, Witness
 
 from ._progress import watching
@@ -70,8 +70,10 @@ def _print(console: "Console", findings: Findings) -> None:
 
 def _write(folder: Path, findings: Findings, claims: Sequence[Claim], typed: Sequence[str]) -> None:
     """What was found, for a reader, and every witness as a file of its own."""
-    told = "\n\n".join(findings_text(finding) for finding in findings)
-    write_whole(folder / "findings.md", f"# What the adversary found\n\n{told}\n".encode())
+    kinds = {claim.name: None if claim.kind is None else claim.kind.value for claim in claims}
+    title = f"What the adversary did to {', '.join(typed) or 'everything'}"
+    write_whole(folder / "ledger.md", ledger_text(findings, title, kinds).encode())
+    messages().print(f"wrote {folder / 'ledger.md'}", highlight=False, soft_wrap=True)
     for finding, claim in zip(findings, claims, strict=False):
         for kind, witness in (("smallest", finding.witness), ("worst", finding.worst)):
             if witness is None or (kind == "worst" and witness.instance is finding.witness):

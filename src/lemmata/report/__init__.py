@@ -6,6 +6,7 @@ Nothing here knows a paper.
 from ._analysis import write_analysis as write_analysis
 from ._findings import findings_table as findings_table
 from ._findings import findings_text as findings_text
+from ._findings import ledger_text as ledger_text
 from ._latex import latex_table as latex_table
 from ._report import FigureEntry as FigureEntry
 from ._report import write_report as write_report

@@ -1,12 +1,12 @@
 """What an adversary found, as a table and in words."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rich.table import Table
 
 from lemmata._plain import plain
-from lemmata.search import Finding, Outcome, Witness
+from lemmata.search import MEANING, Finding, Outcome, Witness
 
 STYLES = {
     Outcome.FAILS: "bold red",
@@ -51,6 +51,47 @@ def findings_text(finding: Finding) -> str:
     if worst is not None and finding.witness is not None and worst.score < finding.witness.score:
         lines += _witness("most violated", worst)
     return "\n".join(lines)
+
+
+def ledger_text(findings: Sequence[Finding], title: str, kinds: Mapping[str, str | None]) -> str:
+    """All findings as a page in Markdown: what broke, and how hard the rest was tried.
+
+    ``kinds`` are the sorts of failure that claims are known for; what breaks without one is news.
+    """
+    groups = {outcome: [f for f in findings if f.status is outcome] for outcome in Outcome}
+    count = ", ".join(f"{len(group)} {outcome.value}" for outcome, group in groups.items() if group)
+    seconds = sum(finding.seconds for finding in findings)
+    lines = [f"# {title}", "", f"{len(findings)} claims in {seconds:,.0f} s: {count}.", ""]
+    for outcome in (Outcome.FAILS, Outcome.UNDECIDED):
+        if groups[outcome]:
+            lines += [f"## {outcome.value.capitalize()}: {MEANING[outcome]}", ""]
+        for finding in groups[outcome]:
+            known = kinds.get(finding.claim)
+            says = f"known to fail: {known}" if known else "not known to fail"
+            news = says if outcome is Outcome.FAILS else ""
+            lines += [f"### `{finding.claim}`", "", f"{finding.statement}", "", news, ""]
+            lines += ["```text", *findings_text(finding).split("\n")[2:], "```", ""]
+    lines += _rows(
+        groups[Outcome.SURVIVED],
+        ("claim", "instances", "closest", "gone through whole"),
+        lambda f: (f.claim, f"{f.tried:,}", f"{f.closest or 0:.2g}", "; ".join(f.scopes) or "-"),
+    )
+    lines += _rows(groups[Outcome.NOT_SEARCHABLE], ("claim", "why"), lambda f: (f.claim, f.reason))
+    return "\n".join(lines)
+
+
+def _rows(
+    findings: Sequence[Finding],
+    titles: Sequence[str],
+    cells: Callable[[Finding], tuple[str, ...]],
+) -> list[str]:
+    """A table in Markdown under the name of the outcome; nothing for no findings."""
+    if not findings:
+        return []
+    outcome = findings[0].status
+    rows = [tuple(titles), ("---",) * len(titles), *map(cells, findings)]
+    table = [f"| {' | '.join(row)} |" for row in rows]
+    return [f"## {outcome.value.capitalize()}: {MEANING[outcome]}", "", *table, ""]
 
 
 def _witness(title: str, witness: Witness) -> list[str]:

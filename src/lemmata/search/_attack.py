@@ -142,20 +142,19 @@ def _climb(hunt: Hunt, space: AbstractSpace[Any], trainings: Sequence[Mapping[st
     hunt.stage = "climb"
     generator = np.random.default_rng([hunt.seed, 1])
     best: list[Attempt] = []
+    population = min(POPULATION, hunt.at_once)
     for number in range(ROUNDS):
-        if hunt.over:
+        if hunt.over or hunt.fresh:
             return
         options = trainings[number % len(trainings)]
         parents = [attempt.instance for attempt in best]
         batch = [
             space.vary(parents[i % len(parents)], generator)
-            if parents and i < POPULATION * 3 // 4
+            if parents and i < population * 3 // 4
             else space.draw(generator)
-            for i in range(POPULATION)
+            for i in range(population)
         ]
-        attempts = hunt.evaluate(batch, options)
-        if hunt.fresh:
-            return
+        attempts = hunt.evaluate(list(hunt.within(batch)), options)
         best = sorted([*best, *attempts], key=lambda attempt: attempt.score)[:BEST]
 
 
@@ -172,12 +171,14 @@ def _conclude(hunt: Hunt, proofs: Proofs, interrupted: bool) -> Finding:
     if not hunt.tried:
         reason = f"no instance that was tried meets its hypotheses{early}"
         return Finding(claim.name, claim.statement, Outcome.UNDECIDED, reason, **facts)
-    if not hunt.broken:
-        near = facts["closest"]
-        reason = f"the closest of {hunt.tried:,} instances is {near:.3g} away from breaking it"
-        return Finding(claim.name, claim.statement, Outcome.SURVIVED, reason + early, **facts)
-    if proofs.witness is None:
+    if hunt.broken and proofs.witness is None:
         proofs.succeed()
+    if not hunt.broken or proofs.rounding:
+        near = 0.0 if hunt.broken else facts["closest"]
+        reason = f"the closest of {hunt.tried:,} instances is {near:.3g} away from breaking it"
+        rounded = ", up to rounding" if hunt.broken else ""
+        reason += rounded + early
+        return Finding(claim.name, claim.statement, Outcome.SURVIVED, reason, **facts)
     witness, worst = proofs.witness, proofs.worst
     assert witness is not None
     status = Outcome.FAILS if witness.certificate.proved else Outcome.UNDECIDED

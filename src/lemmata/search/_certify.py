@@ -53,10 +53,11 @@ PLAINLY = 1e-6
 
 @dataclass(frozen=True)
 class Certificate:
-    """Whether a violation is proved, and what the proof rests on."""
+    """Whether a violation is proved, and what the proof rests on; or that it is mere rounding."""
 
     proved: bool
     says: str
+    rounding: bool = False
 
 
 def certify(
@@ -66,7 +67,8 @@ def certify(
     instance = read_back(attempt.instance)
     again = try_all(claim, [instance], attempt.options, 0)
     if not again or not again[0].broken:
-        return Certificate(False, "read back from its file, the instance does not break it")
+        says = "read back from its file, the instance does not break it"
+        return Certificate(False, says, rounding=True)
     training = claim.experiment.training
     if claim.exact is not None:
         return _exactly(claim.exact, instance, attempt)
@@ -74,7 +76,9 @@ def certify(
         violation, doubt = -again[0].score, CLEAR + AMPLE * space.doubt(instance)
         if violation < doubt:
             says = f"the sides differ by {violation:.2g} only, where {doubt:.2g} may be an error"
-            return Certificate(False, says)
+            return Certificate(False, says, rounding=True)
+        if not _same_elsewhere(claim, space, instance, again[0]):
+            return Certificate(False, "written in another way, it is not the same", rounding=True)
         return Certificate(True, "recomputed from its file; nothing is trained")
     if not hasattr(training, "options") or attempt.place is None:
         return Certificate(False, "floating point alone: this experiment has no second evaluation")
@@ -83,7 +87,7 @@ def certify(
     evidence = evidence_for(claim, bench)[1]
     certificate = Certificate(False, "nothing is recorded")
     for steps in _stretches(claim, evidence):
-        certificate = _along(claim, space, instance, options, steps)
+        certificate = _along(claim, space, instance, options, steps, _gap(again[0]))
         if certificate.proved:
             break
     return certificate
@@ -145,15 +149,19 @@ def _along(
     instance: Any,
     options: Mapping[str, Any],
     steps: np.ndarray,
+    gap: float,
 ) -> Certificate:
-    """By balls along the trajectory, with as many bits as that takes."""
+    """By balls along the trajectory, with as many bits as that takes.
+
+    ``gap`` is by how much the statement is broken in floating point.
+    """
     certificate, widths = Certificate(False, "too coarse"), {}
     for _ in _precisions(PRECISIONS):
         columns = space.replay(instance, options, steps)
         if columns is None:
             says = "floating point alone: no second evaluation of this training"
             return Certificate(False, says)
-        certificate = _by_balls(claim, BallRun(instance, steps, columns), steps)
+        certificate = _by_balls(claim, BallRun(instance, steps, columns), steps, gap)
         before, widths = widths, {name: _width(column) for name, column in columns.items()}
         narrowing = [
             not width <= COARSE and not width >= before.get(name, np.inf)
@@ -174,7 +182,7 @@ def _precisions(bits: Sequence[int]) -> Iterator[int]:
         ctx.prec = old
 
 
-def _by_balls(claim: Claim, run: BallRun, steps: np.ndarray) -> Certificate:
+def _by_balls(claim: Claim, run: BallRun, steps: np.ndarray, gap: float) -> Certificate:
     """The statement evaluated on balls."""
     balls = f"ball arithmetic with {ctx.prec} bits up to step {steps[-1]}"
     open_ = Certificate(False, f"in balls with {ctx.prec} bits the violation is not certain")
@@ -188,6 +196,8 @@ def _by_balls(claim: Claim, run: BallRun, steps: np.ndarray) -> Certificate:
         return Certificate(True, balls)
     if any(isinstance(comparison, Limit) for comparison in comparisons):
         return Certificate(False, "a limit: that it settles elsewhere is extrapolated")
+    if all(_at_most_broken_by(comparison, gap / 2) for comparison in comparisons):
+        return replace(open_, rounding=True)
     return open_
 
 
@@ -222,6 +232,35 @@ def _width(column: np.ndarray) -> float:
     if not last.is_finite():
         return np.nan if any(value.is_finite() for value in column) else 0.0
     return float(last.rad() / max(abs(last.mid()), arb(10) ** -300))
+
+
+def _gap(attempt: Attempt) -> float:
+    """By how much the sides are on the wrong side of each other, in floating point."""
+    place = attempt.place or {}
+    return abs(place["left"] - place["right"]) if "left" in place else 0.0
+
+
+def _same_elsewhere(
+    claim: Claim, space: AbstractSpace[Any], instance: Any, attempt: Attempt
+) -> bool:
+    """Whether the instance, written in other ways, breaks the statement by as much."""
+    for other in space.equivalents(instance):
+        again = try_all(claim, [other], attempt.options, 0)
+        if not again or abs(_gap(again[0]) - _gap(attempt)) > _gap(attempt) / 10:
+            return False
+    return True
+
+
+def _at_most_broken_by(comparison: Comparison, gap: float) -> bool:
+    """Whether balls exclude a violation of this size everywhere."""
+    if not isinstance(comparison, Inequality | Identity):
+        return False
+    sign = 1
+    if isinstance(comparison, Inequality):
+        sign = 1 if comparison.sense in (">=", ">") else -1
+    pairs = _pairs(comparison.left, comparison.right)
+    both = isinstance(comparison, Identity)
+    return all(sign * (a - b) > -gap and (not both or a - b < gap) for a, b in pairs)
 
 
 def _violated(comparison: Comparison, steps: np.ndarray | None = None) -> bool:

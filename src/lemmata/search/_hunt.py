@@ -14,8 +14,14 @@ from ._score import Attempt, try_all
 Watch = Callable[[str], None]
 """Called with a line that says how far the hunt has come."""
 
-FIRST, AT_ONCE = 256, 2_048
+SIZES = (4, 32, 256, 2_048)
 """Instances that are tried together: few at first, so that an answer comes soon."""
+
+TOGETHER = SIZES.index(256)
+"""Where runs of the setting begin: they are trained side by side by one compiled program."""
+
+PATIENCE = 0.1
+"""More are tried together if these took no more than this share of the time that is left."""
 
 
 @dataclass
@@ -30,6 +36,7 @@ class Hunt:
         broken: everything that does; ``found`` is what of it is no degenerate case.
         looked_at: so many of those found have been shrunk and tried to prove.
         scopes: what was gone through whole.
+        at_once: so many instances were tried together last.
         stage: what is going on, for whoever watches.
     """
 
@@ -45,6 +52,7 @@ class Hunt:
     found: list[Attempt] = field(default_factory=list)
     looked_at: int = 0
     scopes: list[str] = field(default_factory=list)
+    at_once: int = SIZES[0]
     stage: str = ""
 
     @property
@@ -72,6 +80,14 @@ class Hunt:
         self.watch(self.says)
         return attempts
 
+    def within(self, instances: Iterable[Any]) -> Iterator[Any]:
+        """Those that meet the hypotheses, so that no other is trained."""
+        for instance in instances:
+            if any(hypothesis.broken(instance.problems) for hypothesis in self.claim.hypotheses):
+                self.set_aside += 1
+            else:
+                yield instance
+
     def go_through(
         self, instances: Iterable[Any], options: Mapping[str, Any], *, whole: bool
     ) -> bool:
@@ -79,10 +95,18 @@ class Hunt:
 
         Unless the ``whole`` is wanted, it ends when time is up or something breaks.
         """
-        for batch in batches(instances):
+        training = self.claim.experiment.training
+        source = self.within(instances)
+        level = TOGETHER if hasattr(training, "options") else 0
+        while batch := list(islice(source, SIZES[level])):
+            self.at_once = SIZES[level]
             if not whole and (self.over or self.fresh):
                 return False
+            begun = time.monotonic()
             self.evaluate(batch, options)
+            now = time.monotonic()
+            if whole or now - begun <= PATIENCE * (self.ends - begun):
+                level = min(level + 1, len(SIZES) - 1)
         return True
 
     @property
@@ -91,11 +115,3 @@ class Hunt:
         near = "" if self.closest is None else f", closest {self.closest.score:.3g}"
         found = f", {len(self.broken):,} break it" if self.broken else ""
         return f"{self.stage}: {self.tried:,} tried{near}{found}"
-
-
-def batches(instances: Iterable[Any]) -> Iterator[list[Any]]:
-    """In groups, the first one small."""
-    source, size = iter(instances), FIRST
-    while batch := list(islice(source, size)):
-        yield batch
-        size = AT_ONCE

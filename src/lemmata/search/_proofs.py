@@ -26,12 +26,14 @@ class Proofs:
     Attributes:
         witness: the smallest that is proved; as long as none is, the last that was tried.
         worst: the most violated.
+        rounding: whether all that was tried turned out to be rounding.
     """
 
     def __init__(self, hunt: Hunt, setting: AbstractSetting[Any], space: AbstractSpace[Any]):
         self._hunt, self._setting, self._space = hunt, setting, space
         self.witness: Witness | None = None
         self.worst: Witness | None = None
+        self.rounding = True
 
     def succeed(self) -> bool:
         """Shrink and prove what was found since the last time; whether that worked."""
@@ -43,6 +45,7 @@ class Proofs:
         self.worst = self.witness = self._witness(worst)
         for attempt in [*by_size[:SMALLEST], worst]:
             self.witness = self._witness(self._shrunk(attempt))
+            self.rounding &= self.witness.certificate.rounding
             if self.witness.certificate.proved:
                 break
         return self.witness.certificate.proved

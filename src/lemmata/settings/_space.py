@@ -75,6 +75,13 @@ class AbstractSpace(abc.ABC, Generic[InstanceT]):
         """
         return 0.0
 
+    def equivalents(self, instance: InstanceT) -> Iterator[InstanceT]:
+        """The same instance written in other ways, so that everything rounds differently.
+
+        Where nothing is trained, a violation that is not the same there is one of rounding.
+        """
+        return iter(())
+
     def changes(self, instance: InstanceT) -> Iterator[tuple[str, InstanceT]]:
         """The instance with something else in it that may not matter, and what that is."""
         return iter(())

@@ -5,7 +5,6 @@ from fractions import Fraction
 from itertools import combinations
 
 import mpmath
-import numpy as np
 import pytest
 
 from lemmata.papers.convergence import theory
@@ -84,26 +83,14 @@ class TestPrintedFormulas:
             value = theory.lemma_7_alpha(w, *floats(e, "n", "N", "L"))
             assert value == pytest.approx(float(alpha), rel=1e-13)
 
-    def test_weight_bound_starts(self, case):
-        """The first t with 1/(1 + L exp(-C_1 t)) > 1/(L - 1)."""
+    def test_threshold_of_theorem_2(self, case):
+        """The root of t = 1696 N L^4 n^6 log^2 t / eta, above which it speaks."""
         e = exact(case)
-        C1 = e["eta"] / (4 * e["L"] * e["n"] ** 2)
-        start = theory.weight_bound_starts(*floats(e, "eta", "n", "L"))
-        at = [1 / (1 + e["L"] * mpmath.exp(-C1 * t)) for t in (start - 1, start)]
-        assert at[0] <= 1 / (e["L"] - 1) < at[1]
-
-    def test_loss_bound_starts(self, case):
-        """The first t at which the bound is below log |V|; T large enough that there is one."""
-        e = exact(case)
-        C0 = e["eta0"] / (4 * e["n_ov"] ** 2)
-        C1 = e["eta"] / (4 * e["L"] * e["n"] ** 2)
-        T = 7500
-        start = theory.loss_bound_starts(T, float(C0), *floats(e, "eta", "n", "K", "L"))
-        at = [
-            e["K"] * mpmath.exp(-T * C0 * (1 - 2 * e["L"] / (e["L"] + mpmath.exp(C1 * t))))
-            for t in (start - 1, start)
-        ]
-        assert at[1] < mpmath.log(e["K"]) <= at[0]
+        constant = 1696 * e["N"] * e["L"] ** 4 * e["n"] ** 6 / e["eta"]
+        guess = constant * mpmath.log(constant) ** 2 * 1.7
+        root = mpmath.findroot(lambda t: t - constant * mpmath.log(t) ** 2, guess)
+        steps = theory.theorem_2_steps(*floats(e, "eta", "n", "N", "L"))
+        assert steps == pytest.approx(float(mpmath.ceil(root)), abs=1, rel=1e-14)
 
     def test_corollary_1(self, case):
         e = exact(case)
@@ -126,10 +113,7 @@ def test_constants_of_example_1():
     """The same by hand: ||W_kq*||² = 13/6, L = 4, eta = 1/40, eta_0 = 1/10, T = 900."""
     n = (13 / 6) ** 0.5
     assert theory.lemma_7_start(0.025, n, 4) == 2774  # 8320/3, rounded up
-    assert theory.weight_bound_starts(0.025, n, 4) == 962  # log(2) 4160/3
-    assert theory.loss_bound_starts(900, 0.1 / 12, 0.025, n, 4, 4) == 2317
     assert theory.corollary_1_steps(0.1, 3**0.5, 4) == pytest.approx(1.79e6, rel=0.01)
-    assert theory.weight_bound_starts(1.0, 1.0, 2) == np.inf
     assert theory.proposition_2_column(2, 3) == (Fraction(3, 5), Fraction(-2, 5))
 
 
@@ -150,14 +134,6 @@ def test_cosine_bound_of_theorem_1_becomes_positive_where_mpmath_says():
     start = theory.attention_bound_starts(0.025, float(n), N, L)
     assert start == pytest.approx(float(root), rel=1e-9)
     assert start == pytest.approx(1.26e10, rel=0.01)
-
-
-def test_loss_bound_is_silent_for_ever_in_the_papers_own_experiment():
-    K, eta0 = 20, 0.2 / 20**0.5
-    C0 = eta0 / (4 * 19)
-    assert theory.loss_bound_starts(900, C0, 0.0112, 3.79, K, 9) == np.inf
-    assert theory.loss_bound_starts(3226, C0, 0.0112, 3.79, K, 9) == np.inf
-    assert np.isfinite(theory.loss_bound_starts(3227, C0, 0.0112, 3.79, K, 9))
 
 
 @pytest.mark.parametrize(

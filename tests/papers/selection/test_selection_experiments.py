@@ -34,9 +34,9 @@ def test_losses_to_reach_and_the_papers_scale():
 
 def test_descriptions_follow_the_fields():
     said = Bench(options={"steps": 500, "rate": 0.01}).bind(ONE_HOT).says
-    assert "10 plans with T = 9 to 200" in said
+    assert "11 plans with T = 9 to 200" in said
     assert "500 steps of the recursion with eta = 0.01" in said
-    assert "1,250,000 steps" in STOCHASTIC.says
+    assert "500,000 steps" in STOCHASTIC.says
     assert "6 plans" in FIRST_LAYERS.says
     assert "step size 0.001" in ADAM.says
     assert "Gaussian weights" in SGD_RANDOM.says

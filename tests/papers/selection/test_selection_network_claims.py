@@ -18,6 +18,7 @@ from lemmata.papers.selection.setting import (
     inner_products,
     misled_encodings,
     tight_encodings,
+    walsh,
 )
 
 MODULES = (networks, worst_case, construction, separation)
@@ -25,7 +26,6 @@ CLAIMS = {claim.name.removeprefix("selection/"): claim for claim in claims_of(MO
 
 FALSE = {
     "theorem-c.2/proof": "constant",
-    "theorem-c.3/unbounded": "hypothesis",
     "theorem-c.3/interval": "misprint",
     "theorem-c.3/lower-bound": "constant",
     "theorem-c.3/pairwise": "constant",
@@ -100,13 +100,15 @@ def test_the_interval_of_theorem_c3_with_numbers(mild: construction.Encoded):
     assert (1 - missed) / 3 == pytest.approx(1 / (3 + 17 * np.exp(-15)), rel=1e-12)
 
 
-def test_too_long_tokens_break_theorem_c3(mild: construction.Encoded):
-    """Tokens of length epsilon / u have an error of 2 epsilon: all equal but the chosen ones."""
-    missed = np.exp(witness(one_of(mild, "theorem-c.3/unbounded"))["left"])
-    powers = np.exp(15 * np.array([1.0] * 3 + [0.0] * 17))
-    x = 0.5 / missed * np.array([-1.0] * 3 + [1.0] * 17)
-    error = abs(powers @ x / powers.sum() - x[:3].mean())
-    assert error == pytest.approx(2 * 0.5, rel=1e-6)
+def test_theorem_c3_asks_for_an_error_below_that_of_zero():
+    """128 vectors with inner products 1/2: the alpha of epsilon = 1.39 leaves 1.3987."""
+    signs = np.concatenate([np.ones((128, 128)), walsh(7)])
+    plan = Plan("half-way", Task(128, 1, 1), 1.0, 1.39, 256, 1.0, signs / 16)
+    case = construction.encode(plan)
+    others = 127 * np.exp(-np.ceil(2 * np.log(256) / 1.39) / 2)
+    assert case.attention().worst_error.max() == pytest.approx(2 * others / (1 + others))
+    assert 2 * others / (1 + others) > 1.39
+    assert one_of(case, "theorem-c.3").status is Status.UNDECIDED
 
 
 def test_equal_widths(verdicts: dict[str, Verdict], bench: Bench):

@@ -76,6 +76,10 @@ def _rivals(count: int) -> Rivals:
     return Rivals(plan, 10_000, count, {"y": [0]} if count else None, inner)
 
 
+LONG = replace(SIZES, steps=runs.PAPER.steps, every=2_000, change=runs.PAPER.steps)
+"""As many steps as the paper's."""
+
+
 def _starts(law: Any = as_reported, *, adam: bool = False) -> Evidence[Starts]:
     zero = made_up_pairs(adam=adam)
     random = made_up_pairs(law, adam=adam, spread=True)
@@ -113,7 +117,9 @@ def flat_in_q(arm: str, T: int, q: int, x: np.ndarray) -> np.ndarray:
         ("figure-4/subsets/repaired", made_up_pairs(both_learn, noise=0.1), UNDECIDED),
         ("figure-4/subsets-increasing", made_up_pairs(), HOLDS),
         ("figure-4/subsets-increasing", made_up_pairs(flat_in_q), UNDECIDED),
-        ("figure-5", made_up_pairs(adam=True), HOLDS),
+        ("figure-5", made_up_pairs(adam=True), UNDECIDED),
+        ("figure-5", made_up_pairs(adam=True, size=LONG), HOLDS),
+        ("figure-5", made_up_pairs(slower, adam=True, size=LONG), FAILS),
         ("figure-5", made_up_pairs(swapped, adam=True), FAILS),
         ("figure-5", made_up_pairs(both_learn, adam=True), FAILS),
         ("figure-6", _starts(), HOLDS),
@@ -145,8 +151,9 @@ def test_a_run_that_diverged_is_set_aside():
 
 def _switched(share: float, error: float, **other: float) -> Evidence[Switched]:
     found = {"own": 0.01, "fresh": 0.2, "stochastic": 0.01, "trained": 0.02} | other
+    size = replace(SIZES, T=int(found.pop("T", SIZES.T)))
     first = Switched(
-        made_up_plan("seed 0"),
+        made_up_plan("seed 0", size),
         found["own"],
         found["fresh"],
         found["stochastic"],
@@ -157,7 +164,7 @@ def _switched(share: float, error: float, **other: float) -> Evidence[Switched]:
     )
     second = replace(
         first,
-        plan=made_up_plan("seed 1"),
+        plan=made_up_plan("seed 1", size),
         own=1.01 * first.own,
         trained={30: 1.01 * first.trained[30]},
     )
@@ -167,9 +174,10 @@ def _switched(share: float, error: float, **other: float) -> Evidence[Switched]:
 @pytest.mark.parametrize(
     ("name", "evidence", "expected"),
     [
-        ("figure-4/length", _switched(0.25, 0.01), HOLDS),
-        ("figure-4/length", _switched(0.12, 0.01), FAILS),
-        ("figure-4/length", _switched(0.17, 0.01), UNDECIDED),
+        ("figure-4/length", _switched(0.25, 0.01), UNDECIDED),
+        ("figure-4/length", _switched(0.25, 0.01, T=200), HOLDS),
+        ("figure-4/length", _switched(0.12, 0.01, T=200), FAILS),
+        ("figure-4/length", _switched(0.17, 0.01, T=200), UNDECIDED),
         ("figure-4/length/repaired", _switched(0.14, 0.01), HOLDS),
         ("figure-4/length/repaired", _switched(0.05, 0.01), FAILS),
         ("appendix-e/switching", _switched(0.2, 0.01), HOLDS),
@@ -189,15 +197,17 @@ def test_the_limit_at_unseen_sizes_is_refuted_by_a_rival():
     assert judge("figure-4/subsets", pairs, rivals=_rivals(3)) is FAILS
 
 
-def test_convergence_after_10000_steps_means_that_nothing_more_happens():
+def test_convergence_after_10000_steps_is_not_a_yes_or_no():
+    """The caption has no yardstick; the verdict says what the loss is at both times."""
     how = replace(runs.Online().of(runs.PAPER, "stochastic"), record=(0, 5_000, 10_000, 100_000))
-    curve = made_up_mean_field(how)
-    early = np.array([1.0, 0.5, 0.15, 0.1])
-    for losses, expected in ((early, HOLDS), (early[[0, 1, 1, 3]], FAILS)):
-        found = replace(curve, losses={(T, 3): losses for T in (200, *runs.PAPER.lengths)})
-        lengths = replace(how, tests=tuple((T, 3) for T in runs.PAPER.lengths))
-        forecast = Evidence((Forecast(made_up_plan("made up"), lengths, found),))
-        assert judge("figure-2/converges-10k", forecast) is expected
+    losses = {(T, 3): np.array([1.0, 0.5, 0.3, 0.1]) for T in (200, *runs.PAPER.lengths)}
+    curve = replace(made_up_mean_field(how), losses=losses)
+    lengths = replace(how, tests=tuple((T, 3) for T in runs.PAPER.lengths))
+    forecast = Evidence((Forecast(made_up_plan("made up"), lengths, curve),))
+    claim = CLAIMS["figure-2/converges-10k"]
+    verdict = check(claim, _bench({claim.experiment: forecast}))
+    assert verdict.status is UNDECIDED
+    assert "0.3 to 0.3, 3 to 3 times" in verdict.reason
 
 
 def _heat_map(left: float, name: str = "random") -> Evidence[HeatMap]:

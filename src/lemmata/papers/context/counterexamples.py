@@ -27,6 +27,27 @@ def opposite_long_tokens() -> Plan:
     return Plan(task, heads=1)
 
 
+def near_the_bounds() -> tuple[list[Plan], list[tuple[Weights, Weights]], list[float]]:
+    """Plans, pairs of weights and gammas that come close to the bounds of Appendix B.
+
+    Two opposite tokens with opposite representations, where the slope in Q is half of (42) and
+    scores move by 1/sqrt(8) of (46), with small alpha of both signs, and saturated; a single
+    token, with nothing but alpha changed; and the two opposite tokens that break (59) as printed.
+    """
+    opposite = Plan(Task(np.array([[1.0, -1.0]]), np.array([[1.0, -1.0]]), 2, 1e-8, "1, -1"), 1)
+    alone = Plan(Task(np.ones((1, 1)), np.ones((1, 1)), 1, 1e-8, "one token"), 1)
+    bent, w = OppositeTokens(120, 2), np.full((1, 3), 2.0)
+    moved = np.array([[[2.0**-12, 0.0], [0.0, 0.0]]])
+    pairs = [
+        (at_zero(opposite, 1.0), from_heads(np.full((1, 1, 1), 2.0**-12), np.ones((1, 2)))),
+        (at_zero(opposite, 1e-4), at_zero(opposite, -1e-4)),
+        (from_heads(np.full((1, 1, 1), 8.0), np.ones((1, 2))), at_zero(opposite, 1.0)),
+        (at_zero(alone, 0.0), at_zero(alone, 1.0)),
+        (at_zero(bent.plan, 2.0), from_heads(moved, w)),
+    ]
+    return [*3 * [opposite], alone, bent.plan], pairs, [1.0, 1.0, 1.0, 1e4, 1.0]
+
+
 def one_example_one_query() -> Plan:
     """z = 1 twice and tau = 1, where L* printed below (36) lacks the noise of the query.
 
@@ -34,13 +55,6 @@ def one_example_one_query() -> Plan:
     """
     task = Task(np.array([[1.0, -1.0]]), np.ones((1, 2)), 1, 1.0, "z = (1, 1), tau = 1, w = 0")
     return Plan(task, heads=1)
-
-
-def repeated_query() -> Plan:
-    """Prompt tokens e_1 and -e_1, which Assumption 3 looks at, and the query e_2 twice."""
-    tokens = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
-    task = Task(tokens, np.ones((1, 4)), 2, 0.1, "prompt e_1, -e_1 and queries e_2, e_2")
-    return Plan(task, heads=2)
 
 
 def one_hot_tokens(seed: int) -> Plan:

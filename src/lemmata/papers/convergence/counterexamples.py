@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata.attention import Inputs, attention_gradient, pack, value_margins
-from lemmata.tokens import TokenData
 
 from .setting import Dataset
 
@@ -17,6 +16,16 @@ def shared_next_token() -> Dataset:
     """Three tokens share a next token, and the loss vanishes all the same."""
     sentences = ["y q q", "z q q", "w x q q", "q x", "x q"]
     return Dataset.from_sentences("shared-next-token", [s.split() for s in sentences])
+
+
+def shared_by_two() -> Dataset:
+    """Two tokens share a next token, and the loss vanishes all the same."""
+    return Dataset.from_sentences("aa, baa", ["aa", "baa"])
+
+
+def confused() -> Dataset:
+    """Under b, a beats b and b beats c: b is confused, against Assumption 1."""
+    return Dataset.from_sentences("abb, bc, cbc", ["abb", "bc", "cbc"])
 
 
 def label_out_of_reach() -> Dataset:
@@ -30,24 +39,21 @@ def label_out_of_reach() -> Dataset:
     )
 
 
-def outnumbered() -> Dataset:
-    """Assumption 3 fails: one frequent input is dominated by its non-optimal tokens."""
-    rows = [
-        (["a"], "b", 1, "pair"),
-        (["b"], "c", 1, "pair"),
-        (["c"], "a", 1, "pair"),
-        (["a", *"b" * 6, *"c" * 30], "b", 1000, "frequent"),
-        (["a", "b", "b", "c"], "b", 1, "rare"),
-    ]
-    return Dataset("outnumbered", TokenData.from_samples(rows))
+def stuck() -> Dataset:
+    """W_kq(0) prefers two tokens under c that are not optimal: attention swings between them."""
+    plain = Dataset.from_sentences("abca, bc, ca from another start", ["abca", "bc", "ca"])
+    start = np.zeros((3, 3))
+    a, b, c = (plain.data.vocabulary.index(word) for word in "abc")
+    start[a, c], start[b, c] = 20.0, 20.3
+    return replace(plain, embeddings=np.eye(3), initial_weights=start)
 
 
-def skewed() -> Dataset:
-    """The sentences aba and bab, where the input [b a] has frequency e^-1e9."""
-    plain = Dataset.from_sentences("aba, bab with log π([b a]) = -1e9", ["aba", "bab"])
+def skewed(log_pi: float) -> Dataset:
+    """The sentences aba and bab, where the logarithm of the frequency of [b a] is given."""
+    name = f"aba, bab with log π([b a]) = {log_pi:g}"
+    plain = Dataset.from_sentences(name, ["aba", "bab"])
     rare = [[plain.data.name(x) for x in s.tokens] == ["b", "a"] for s in plain.data.samples]
-    log_pi = np.where(rare, -1e9, np.log(plain.data.frequencies))
-    return replace(plain, log_frequency=log_pi)
+    return replace(plain, log_frequency=np.where(rare, log_pi, np.log(plain.data.frequencies)))
 
 
 def vanishing_loss(

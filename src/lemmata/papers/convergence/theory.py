@@ -68,6 +68,12 @@ def corollary_1_steps(eta0: Values, n: Values, K: Values) -> float:
     return first_step(lambda t: t - constant * np.log(t), 0.0, np.e)
 
 
+def theorem_2_steps(eta: Values, n: Values, N: Values, L: Values) -> float:
+    """The smallest t with t >= 1696 N L^4 ||W_kq*||^6 log^2 t / eta, for all larger t too."""
+    constant = 1696 * N * L**4 * n**6 / eta
+    return first_step(lambda t: t - constant * np.log(t) ** 2, 0.0, np.e**2)
+
+
 def loss_floor(T: Values, eta0: Values, K: Values) -> float:
     """The logarithm of inf_W L(W_ov^(T), W): every input attends to its optimal token alone."""
     margin = T * eta0 / np.sqrt(K - 1)
@@ -101,22 +107,6 @@ def value_bound_starts(eta0: Values, n: Values, K: Values, constant: int) -> flo
 def attention_bound_starts(eta: Values, n: Values, N: Values, L: Values) -> float:
     """When Theorem 1's bound on the cosine becomes positive."""
     return first_step(lambda t: attention_cosine_bound(t, eta, n, N, L), 0.0, np.e**2)
-
-
-def weight_bound_starts(eta: Values, n: Values, L: Values) -> float:
-    """When Theorem 2's weight exceeds 1/(L_max - 1), the least that attention starts from."""
-    if L <= 2:
-        return float("inf")
-    return float(np.ceil(np.log(L / (L - 2)) / C1(eta, n, L)))
-
-
-def loss_bound_starts(T: Values, C0: Values, eta: Values, n: Values, K: Values, L: Values) -> float:
-    """When Theorem 2's loss bound falls below log|V|, the loss of a uniform guess; inf if never."""
-    needed = (np.log(K) - np.log(np.log(K))) / (T * C0) if T else np.inf
-    if needed >= 1:
-        return float("inf")
-    exponent = np.log(2 * L / (1 - needed) - L)
-    return float(np.ceil(exponent / C1(eta, n, L)))
 
 
 def proposition_2_column(optimal: int, non_optimal: int) -> tuple[Fraction, Fraction]:

@@ -43,6 +43,35 @@ def with_more_positions(signs: Signs) -> Int[np.ndarray, "eight_d_e T_plus_7"]:
     return np.concatenate([old, new], axis=1)
 
 
+def walsh_plan(
+    task: Task, d_e: int, *, rate: float = 1.0, epsilon: float = 1e-3, name: str = ""
+) -> Plan:
+    """A plan with orthogonal sign vectors; d_e is a power of two, at least T, or a multiple.
+
+    Inner products of sign vectors with d_e entries, d_e even, are multiples of 2/d_e. With delta
+    below that the (q, delta)-RIP leaves exactly the orthogonal encodings, for which the recursion
+    is that of one-hot encodings with d_e for T - 1.
+    """
+    doublings = (d_e & -d_e).bit_length() - 1
+    signs = np.tile(walsh(doublings)[:, : task.T], (d_e >> doublings, 1))
+    name = name or f"T={task.T} q={task.q} d={task.d} d_e={d_e} eta={rate:g}, orthogonal"
+    return plan_of(name, signs, task.q, d=task.d, rate=rate, epsilon=epsilon)
+
+
+def stalled_plans() -> list[Plan]:
+    """Plans within the hypotheses of Theorem 3.3 that do not converge, as eta > 2q.
+
+    The first is the smallest; the second has random encodings with delta < 1/10 and a d_e of the
+    order of q log T / delta^2; the third has d_e <= T d, as the end of the proof of Theorem E.6
+    supposes.
+    """
+    return [
+        walsh_plan(Task(9, 2, 1), 48, rate=6.0),
+        Plan("T=16 q=2 d=20 d_e=4000 eta=8", Task(16, 2, 20), 8.0, 0.05, d_e=4_000),
+        walsh_plan(Task(256, 2, 1), 256, rate=6.4, epsilon=4e-3),
+    ]
+
+
 @dataclass(frozen=True)
 class ExactEncodings:
     """Sign encodings with their Gram matrix in fractions."""

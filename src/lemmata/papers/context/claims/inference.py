@@ -23,7 +23,7 @@ from ..experiments.points import POINTS, Point
 from ..experiments.prompts import PROMPTS as DRAWN
 from ..experiments.prompts import Prompts
 from ..setting import CONVERGENCE, NOISE, prediction_error, shifted_law, standard_law
-from ._averages import mean_is
+from ._averages import BY_CHANCE, mean_is
 
 claim = partial(statements("context"), on=PROMISES)
 
@@ -156,6 +156,7 @@ def own_out_of_domain(point: Point) -> Comparisons:
     "Section 4",
     "The closed forms of both inference losses are what sampled prompts give.",
     on=DRAWN,
+    unbreakable=BY_CHANCE,
 )
 @case_by_case
 def own_inference_losses(case: Prompts) -> Comparisons:

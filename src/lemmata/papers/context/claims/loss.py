@@ -1,5 +1,6 @@
 """Lemmas 3 to 5, and the derivation of the loss in Appendix D.3."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,7 +23,7 @@ from ..counterexamples import at_zero, one_example_one_query
 from ..experiments.points import POINTS, Point, pair_points
 from ..setting import NOISE, Task
 from ._rounding import of_inverse
-from .setup import cubature_loss
+from .setup import token_losses
 
 claim = partial(statements("context"), on=POINTS)
 noisy = partial(claim, hypotheses=(NOISE,))
@@ -99,11 +100,12 @@ def _noise_of_a_query(bench: Bench) -> Comparisons:
 )
 @case_by_case
 def lemma_5(point: Point, complete: bool) -> Comparisons:
-    """The closed form against an exact sum over coefficients."""
+    """The closed form against an explicit sum over labels."""
     task = point.task
-    gap = np.sum(point.here.weighted**2) / (2 * task.K)
-    closed = gap + _constants(task, complete=complete).sum() / (2 * task.K)
-    return equal(cubature_loss(point), closed, rounding=of_inverse(task), part="loss")
+    closed = _closed_losses(point, complete=complete).mean()
+    summed = token_losses(task, point.here.combined).mean()
+    size = closed + _minimum_size(task)
+    return equal(summed, closed, rounding=of_inverse(task), size=size, part="loss")
 
 
 @noisy(
@@ -140,33 +142,25 @@ def equation_37(point: Point) -> Comparisons:
     ]
 
 
-def _no_queries(part: str) -> Silence:
-    return Silence("every token has its label in the prompt", applies=False, part=part)
-
-
 @claim(
     "equation-76",
     f"{D_3}, (73) to (76)",
-    "L_k averages ||Z a - z_k||^2 + ||noise||^2 over the noise: the mixed term has mean zero.",
+    "2 L_k is ||Z a_k - z_k||^2 plus what the noise adds on its own: the mixed term has mean zero.",
 )
 @case_by_case
 def equation_76(point: Point) -> Comparisons:
-    """The noise of each label is symmetric; averaged over it and its negative."""
-    task, a = point.task, point.here.combined[:, -1]
-    if task.N == task.K:
-        return _no_queries("L_k")
-    drawn = np.sin(np.arange(task.m * task.K)).reshape(task.m, task.K)
-    signal, noise = task.Z @ a - task.representations[:, -1], drawn[:, : task.N] @ a - drawn[:, -1]
-    averaged = (np.sum((signal + noise) ** 2) + np.sum((signal - noise) ** 2)) / 2
-    return equal(averaged, np.sum(signal**2) + np.sum(noise**2), part="L_k")
+    """Explicit sums over labels, and over labels that are noise alone."""
+    task, a = point.task, point.here.combined
+    signal = np.sum((task.Z @ a - task.representations) ** 2, axis=0)
+    noise = 2 * token_losses(task, a, signal=0.0)
+    return equal(2 * token_losses(task, a), signal + noise, size=_label_size(point), part="L_k")
 
 
-def _noise_term(point: Point) -> np.ndarray:
-    """E ||eps^P a_k - eps_k||^2 for every k: eps_j enters with the coefficient a_jk - 1{j = k}."""
-    task = point.task
-    enters = -np.eye(task.K)
-    enters[: task.N] += point.here.combined
-    return task.m * task.tau * np.sum(enters**2, axis=0)
+def _label_size(point: Point) -> np.ndarray:
+    """Of the squares that are summed in L_k."""
+    task, a = point.task, point.here.combined
+    largest = np.sum(task.representations**2, axis=0).max() + task.K * task.ridge
+    return largest * (1 + np.sum(np.abs(a), axis=0)) ** 2
 
 
 @noisy(
@@ -193,19 +187,13 @@ def equation_77(point: Point, power: int) -> Comparisons:
         return Silence("tau and tau^2 are the same", applies=False, part="noise")
     own = np.zeros(task.K)
     own[: task.N] = np.diag(a[:, : task.N])
-    first, second = task.ridge * (np.sum(a**2, axis=0) + 1), 2 * task.ridge * own
+    drawn = replace(task, tau=task.tau**power)
     return equal(
-        _noise_term(point) * task.tau ** (power - 1),
-        first - second,
-        size=first + np.abs(second),
+        2 * token_losses(drawn, a, signal=0.0),
+        task.ridge * (np.sum(a**2, axis=0) + 1) - 2 * task.ridge * own,
+        size=task.K * task.ridge * (1 + np.sum(np.abs(a), axis=0)) ** 2,
         part="noise",
     )
-
-
-def _token_losses(point: Point) -> np.ndarray:
-    """L_k, from its signal and its noise."""
-    away = point.task.Z @ point.here.combined - point.task.representations
-    return (np.sum(away**2, axis=0) + _noise_term(point)) / 2
 
 
 def _closed_losses(point: Point, *, complete: bool) -> np.ndarray:
@@ -221,19 +209,19 @@ def _closed_losses(point: Point, *, complete: bool) -> np.ndarray:
 )
 @case_by_case
 def equation_78(point: Point) -> Comparisons:
-    task, rounding = point.task, of_inverse(point.task)
-    losses, closed, constants = (
-        values[: task.N]
-        for values in (
-            _token_losses(point),
-            _closed_losses(point, complete=False),
-            _constants(task, complete=False),
-        )
-    )
+    task, rounding, examples = point.task, of_inverse(point.task), slice(point.task.N)
+    closed = _closed_losses(point, complete=False)
+    constants = _constants(task, complete=False)
     size = 2 * task.K * _minimum_size(task)
     return [
-        equal(losses, closed, rounding=rounding, part="L_k"),
-        equal(constants, 0.0, rounding=rounding, size=size, part="c_k"),
+        equal(
+            token_losses(task, point.here.combined)[examples],
+            closed[examples],
+            rounding=rounding,
+            size=closed[examples] + size,
+            part="L_k",
+        ),
+        equal(constants[examples], 0.0, rounding=rounding, size=size, part="c_k"),
     ]
 
 
@@ -247,8 +235,10 @@ def equation_78(point: Point) -> Comparisons:
 )
 @case_by_case
 def equation_79(point: Point, complete: bool) -> Comparisons:
-    task = point.task
+    task, queries = point.task, slice(point.task.N, None)
     if task.N == task.K:
-        return _no_queries("L_k")
-    losses, closed = _token_losses(point), _closed_losses(point, complete=complete)
-    return equal(losses[task.N :], closed[task.N :], rounding=of_inverse(task), part="L_k")
+        return Silence("every token has its label in the prompt", applies=False, part="L_k")
+    closed = _closed_losses(point, complete=complete)[queries]
+    summed = token_losses(task, point.here.combined)[queries]
+    size = closed + 2 * task.K * _minimum_size(task)
+    return equal(summed, closed, rounding=of_inverse(task), size=size, part="L_k")

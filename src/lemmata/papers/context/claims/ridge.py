@@ -37,13 +37,15 @@ def _ridge(task: Task, level: float) -> Float[np.ndarray, "m"]:
 )
 @case_by_case
 def equation_67(point: Point) -> Comparisons:
-    """Against least squares on the problem with the regularizer as further rows."""
-    task = point.task
+    """The problem is strictly convex: the minimizer is where its gradient is zero."""
+    task, y = point.task, _labels(point.task)
     comparisons = []
     for name, level in (("m tau", task.ridge), ("N tau", task.N * task.tau)):
-        left = np.vstack([task.Z.T, np.sqrt(level) * np.eye(task.m)])
-        solved = np.linalg.lstsq(left, np.append(_labels(task), np.zeros(task.m)))[0]
-        comparisons.append(_same(solved, _ridge(task, level), task, level, f"r = {name}"))
+        stated = _ridge(task, level)
+        gradient = task.Z @ (task.Z.T @ stated - y) + level * stated
+        found = (task.sizes[0] ** 2 + level) * np.linalg.norm(stated)
+        size = task.sizes[0] * np.linalg.norm(y) + found
+        comparisons.append(equal(gradient, 0.0, size=size, part=f"gradient, r = {name}"))
     return comparisons
 
 
@@ -112,6 +114,7 @@ def section_33_noiseless(point: Point, copies: bool = False) -> Comparisons:
     return tends_to(
         np.array([np.linalg.norm(_regularized(task, r) - stated) for r in ridges]),
         trend=1 / inverse_levels,
+        rounding=OPERATIONS * inverse_levels,
         size=np.linalg.norm(task.target),
         part="distance from A",
         places=inverse_levels,

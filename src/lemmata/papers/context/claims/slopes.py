@@ -14,7 +14,12 @@ from lemmata.claims import (
     statements,
 )
 
-from ..counterexamples import at_zero, opposite_long_tokens, opposite_unit_tokens
+from ..counterexamples import (
+    at_zero,
+    near_the_bounds,
+    opposite_long_tokens,
+    opposite_unit_tokens,
+)
 from ..experiments.points import GAUSSIAN_POINTS, POINTS, Point, pair_points
 from ..setting import UNIT, from_heads
 
@@ -77,6 +82,7 @@ def _two_long_tokens(bench: Bench) -> Comparisons:
     "Appendix B, Lemma 7, (42)",
     "||d l / d Q_h||_F <= 2 sqrt(2) gamma alpha f_max sqrt(l - L*) while |alpha_{h,k}| <= alpha.",
     hypotheses=(UNIT,),
+    counterexample=lambda bench: lemma_7(pair_points(*near_the_bounds())),
     versions=[any_norm(counterexample=_two_long_tokens)],
 )
 @case_by_case
@@ -97,6 +103,7 @@ def lemma_7(point: Point) -> Comparisons:
     "Appendix B, (46)",
     "||b^h_k - b'^h_k|| <= 2 ||Z-bar|| ||Q_h - Q'_h||_F.",
     hypotheses=(UNIT,),
+    counterexample=lambda bench: equation_46(pair_points(*near_the_bounds())),
     versions=[any_norm()],
 )
 @case_by_case
@@ -119,6 +126,7 @@ def _scores(point: Point) -> Inequality:
     "Appendix B, Lemma 8, (50), (51)",
     "b^h_k and delta_k are Lipschitz in Q and alpha while |alpha_{h,k}| <= alpha.",
     hypotheses=(UNIT,),
+    counterexample=lambda bench: lemma_8(pair_points(*near_the_bounds())),
 )
 @case_by_case
 def lemma_8(point: Point) -> Comparisons:
@@ -161,6 +169,7 @@ def equation_62(point: Point) -> Comparisons:
     "Appendix D.5, (83)",
     "||G^{h,jk}||_F <= 2 alpha s^h_{jk}.",
     hypotheses=(UNIT,),
+    counterexample=lambda bench: equation_83(pair_points(*near_the_bounds())),
 )
 @case_by_case
 def equation_83(point: Point) -> Comparisons:
@@ -179,6 +188,7 @@ def equation_83(point: Point) -> Comparisons:
     "||d l / d Q_h|| <= (2 gamma f_max alpha / K) sum_k ||Z-bar delta_k||, and that is at most "
     "(2 gamma f_max alpha / sqrt(K)) sqrt(sum_k ||Z-bar delta_k||^2).",
     hypotheses=(UNIT,),
+    counterexample=lambda bench: equation_84(pair_points(*near_the_bounds())),
 )
 @case_by_case
 def equation_84(point: Point) -> Comparisons:

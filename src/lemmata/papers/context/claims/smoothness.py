@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Bench, Comparisons, at_most, case_by_case, repaired, statements
+from lemmata.claims import Bench, Comparisons, Version, at_most, case_by_case, statements
 
-from ..counterexamples import OppositeTokens
-from ..experiments.points import POINTS, Point
+from ..counterexamples import OppositeTokens, near_the_bounds
+from ..experiments.points import POINTS, Point, pair_points
 from ..setting import UNIT
 from ..theory import smoothness, smoothness_repaired
 
@@ -24,6 +24,7 @@ STEP_2 = "Appendix B, Step 2"
     "equation-54",
     f"{STEP_2}, (54)",
     "How much the gradient in alpha_k changes with Q and alpha_k.",
+    counterexample=lambda bench: equation_54(pair_points(*near_the_bounds())),
 )
 @case_by_case
 def equation_54(point: Point) -> Comparisons:
@@ -35,7 +36,12 @@ def equation_54(point: Point) -> Comparisons:
     return at_most(change, by_Q + by_alpha, part="change of the gradient in alpha_k")
 
 
-@claim("equation-55", f"{STEP_2}, (55)", "The gradient in alpha is Lipschitz in all parameters.")
+@claim(
+    "equation-55",
+    f"{STEP_2}, (55)",
+    "The gradient in alpha is Lipschitz in all parameters.",
+    counterexample=lambda bench: equation_55(pair_points(*near_the_bounds())),
+)
 @case_by_case
 def equation_55(point: Point) -> Comparisons:
     mixed = 2 * point.gamma * point.task.spectral**2
@@ -75,12 +81,18 @@ def _by_norms(point: Point) -> np.ndarray:
     f"{STEP_2}, (57)",
     "How much the gradient in Q_h changes, by the changes of delta, alpha and attention.",
     bound=_by_tokens,
+    counterexample=lambda bench: change_head_by_head(
+        pair_points(*near_the_bounds()), bound=_by_tokens
+    ),
 )
 @claim(
     "equation-58",
     f"{STEP_2}, (58)",
     "The same by the changes of Q and alpha.",
     bound=_by_norms,
+    counterexample=lambda bench: change_head_by_head(
+        pair_points(*near_the_bounds()), bound=_by_norms
+    ),
 )
 @case_by_case
 def change_head_by_head(point: Point, bound: Callable[[Point], np.ndarray]) -> Comparisons:
@@ -88,6 +100,10 @@ def change_head_by_head(point: Point, bound: Callable[[Point], np.ndarray]) -> C
     factor = 2 * point.gamma * task.largest_column * task.spectral / task.K
     change = np.linalg.norm(point.change_Q, axis=(1, 2))
     return at_most(change, factor * bound(point), part="change of the gradient in Q_h")
+
+
+def _near(bound: Callable[[Point], np.ndarray]) -> Comparisons:
+    return change_head_by_head(pair_points(*near_the_bounds()), bound=bound)
 
 
 def _curved(
@@ -115,9 +131,12 @@ def _curved(
     counterexample=_curved(OppositeTokens(120, 2), lambda witness: witness.in_Q),
     squared=False,
     versions=[
-        repaired(
-            "The same with the square of (58)'s factor: 16 (gamma f_max ||Z-bar||)^2 / K.",
-            squared=True,
+        Version(
+            "repaired",
+            statement="The same with the square of (58)'s factor: "
+            "16 (gamma f_max ||Z-bar||)^2 / K.",
+            counterexample=lambda bench: equation_59(pair_points(*near_the_bounds()), squared=True),
+            parameters={"squared": True},
         )
     ],
 )
@@ -139,7 +158,16 @@ def equation_59(point: Point, squared: bool) -> Comparisons:
     kind="constant",
     counterexample=_curved(OppositeTokens(100, 15), lambda witness: witness.printed),
     bound=smoothness,
-    versions=[repaired("The same with the repaired constant of (59).", bound=smoothness_repaired)],
+    versions=[
+        Version(
+            "repaired",
+            statement="The same with the repaired constant of (59).",
+            counterexample=lambda bench: lemma_10(
+                pair_points(*near_the_bounds()), bound=smoothness_repaired
+            ),
+            parameters={"bound": smoothness_repaired},
+        )
+    ],
 )
 @case_by_case
 def lemma_10(point: Point, bound: Callable[..., Any]) -> Comparisons:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from scipy.optimize import root_scalar
 
 from lemmata.claims import (
     Comparisons,
@@ -21,6 +22,7 @@ from .. import theory
 from ..experiments.descents import DESCENTS, REPAIRED_DESCENTS, SIMPLIFIED_DESCENTS, Run
 from ..experiments.plans import SCALES
 from ..setting import CONVERGENCE, Plan
+from ._rounding import of_inverse
 
 Smoothness = Callable[[theory.Constants, theory.Real], theory.Real]
 
@@ -65,15 +67,23 @@ def theorem_1(run: Run) -> Comparisons:
 @claim(
     "equation-15",
     "Section 3.1, (15)",
-    "gamma as large as (15) makes the last step of (48) true.",
+    "(15) asks for exactly as large a gamma as the last step of (48) needs.",
     on=DESCENTS,
 )
 @case_by_case
 def equation_15(run: Run) -> Comparisons:
-    c, gamma = run.plan.constants, run.rates.gamma
-    moved = 16 * 2**0.5 * gamma * run.radius * c.largest_column / run.sigma
-    chain = float(c.spectral * c.H**0.5 * moved * c.gap**0.5)
-    return at_most(chain, (1 - 0.5**0.5) * c.zeta**0.5, part="last step of (48)")
+    """The least gamma of (15) against the one at which the two sides of (48) meet, found by root
+    search with sigma and alpha as in (44)."""
+    c = run.plan.constants
+
+    def excess(log_gamma: float) -> float:
+        gamma = np.exp(log_gamma)
+        sigma, alpha = c.zeta * gamma**2 / c.K, theory.radius(c, gamma)
+        moved = 8 * 2**0.5 * gamma * alpha * c.largest_column / sigma * c.gap**0.5
+        return float(np.log(2 * c.spectral * c.H**0.5 * moved / ((1 - 0.5**0.5) * c.zeta**0.5)))
+
+    found = np.exp(root_scalar(excess, bracket=(-100.0, 200.0), xtol=1e-14).root)
+    return equal(theory.least_gamma(c), found, rounding=1e-12, part="the least gamma")
 
 
 @claim(
@@ -194,15 +204,17 @@ def equation_49(run: Run) -> Comparisons:
 @case_by_case
 def equation_64(run: Run) -> Comparisons:
     """(63) with a step of 1/L or less is this; the worst step of all is kept by the loop."""
-    part = "change of the gap and eta_Q/2 ||grad||^2, over the gap"
+    part = "change of the gap and eta_Q/2 ||grad||^2, over the root of the gap and the first"
     return at_most(run["descent"][-1], 0.0, size=1.0, part=part)
 
 
 @along_descent("equation-70", "Appendix C, (70)", "||A-hat - A||_2 <= sqrt(2K (L - L*) / (m tau)).")
 @case_by_case
 def equation_70(run: Run) -> Comparisons:
+    """The gap is ||Z-bar (A-hat - A)||^2, known up to the condition of Z-bar."""
     bound = np.sqrt(2 * run.task.K * run["gap"] / run.task.ridge)
-    return at_most(run["distance"], bound, part="distance from A")
+    rounding = of_inverse(run.task) * (1 + run.steps)
+    return at_most(run["distance"], bound, rounding=rounding, part="distance from A")
 
 
 @along_descent(

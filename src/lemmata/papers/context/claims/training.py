@@ -1,23 +1,33 @@
-"""Section 4, Figures 2a and 4: what training the one-layer transformer shows."""
+"""Section 4, Figures 2a and 4: what training the one-layer transformer shows.
+
+What is said of training in general is judged on averages over tasks, with their standard errors.
+"""
 
 from functools import partial
 
 import numpy as np
+from jaxtyping import Float
 
 from lemmata.claims import (
     Comparisons,
+    Inequality,
     Silence,
     Version,
     at_least,
     at_most,
     case_by_case,
+    mean_of,
     statements,
 )
 from lemmata.settings import Evidence
 
 from ..experiments.training import HEADS, SAMPLED, OneLayer
 
-claim = partial(statements("context"), on=HEADS)
+claim = partial(
+    statements("context"),
+    on=HEADS,
+    unbreakable="it speaks of the runs of a figure, and of averages over tasks",
+)
 
 FAR = 0.01
 """A hundredth of the first gap is far from the minimum."""
@@ -25,22 +35,56 @@ FAR = 0.01
 OTHERS = Silence("it speaks of other tokens and numbers of heads", applies=False)
 
 
+def _runs(evidence: Evidence[OneLayer], tokens: str, heads: int) -> list[OneLayer]:
+    """One a task, in the order of the tasks."""
+    return [case for case in evidence if (case.tokens, case.heads) == (tokens, heads)]
+
+
+def _left(runs: list[OneLayer], step: float | None = None) -> Float[np.ndarray, "tasks"]:
+    """The log10 of the gap over the first, at a step or at the end."""
+    at = [-1 if step is None else int(np.searchsorted(run.run.steps, step)) for run in runs]
+    return np.array([np.log10(run.gaps[i] / run.gaps[0]) for run, i in zip(runs, at, strict=True)])
+
+
+def _on_average(values: np.ndarray, bound: float, part: str, *, below: bool = True) -> Inequality:
+    """The mean over tasks is below a bound, or above it, with its standard error."""
+    mean, error = mean_of(values)
+    compare = at_most if below else at_least
+    return compare(mean, bound, error=error, part=part, cases=["average over tasks"])
+
+
+def _numbers_of_heads(evidence: Evidence[OneLayer]) -> list[int]:
+    return sorted({case.heads for case in evidence})
+
+
+def _chosen(evidence: Evidence[OneLayer]) -> int:
+    """The number of heads of Figure 2: at least twice as many as examples."""
+    enough = 2 * evidence.cases[0].task.N
+    return min(heads for heads in _numbers_of_heads(evidence) if heads >= enough)
+
+
 @claim(
     "figure-2a/trend",
     "Section 4, Figure 2a",
-    "Training loss and both inference losses fall together: at the end all three gaps are below a "
-    "tenth of what they were.",
+    "Training loss and both inference losses fall together: with unit tokens and twice as many "
+    "heads as examples, or more, each is lower at every record than at the one before.",
 )
 @case_by_case
 def figure_2a_trend(case: OneLayer) -> Comparisons:
-    """The gap of the training loss is half the inference loss in domain."""
+    """Until the gap is rounding error; that of the training loss is half the inference loss in
+    domain."""
     if case.tokens != "unit" or case.heads < 2 * case.task.N:
         return OTHERS
-    ends = {name: case.run[name][[0, -1]] for name in ("gap", "out_of_domain")}
+    known = case.gaps > SINGLE * case.gaps[0]
+    curves = {name: np.where(known, case.run[name], np.nan) for name in ("gap", "out_of_domain")}
     return [
-        at_most(last, 0.1 * first, baseline=first, part=name)
-        for name, (first, last) in ends.items()
+        at_most(curve[1:], curve[:-1], strict=True, part=name.replace("_", " "))
+        for name, curve in curves.items()
     ]
+
+
+SINGLE = 1e-5
+"""In float32 smaller gaps, relative to the first, may rise by rounding."""
 
 
 @claim(
@@ -59,105 +103,144 @@ def figure_2a_above(case: OneLayer) -> Comparisons:
 @claim(
     "figure-2a/converges",
     "Section 4, Figure 2a",
-    "With twice as many heads as examples the output converges to y*, for tokens of unit norm: the "
-    "gap falls to a thousandth.",
+    "With twice as many heads as examples the output comes close to y*, for tokens of unit norm: "
+    "on average over tasks the gap falls to less than a hundredth, and further in the second half.",
     tokens="unit",
+    close=FAR,
     versions=[
         Version(
             "gaussian",
-            statement="The same for Gaussian tokens, as the paper's experiments have them.",
-            kind="substance",
-            parameters={"tokens": "Gaussian"},
+            statement="For Gaussian tokens, as the paper's experiments have them, to less than a "
+            "tenth, and further in the second half.",
+            parameters={"tokens": "Gaussian", "close": 0.1},
         )
     ],
 )
-def figure_2a_converges(evidence: Evidence[OneLayer], tokens: str) -> Comparisons:
-    """With Gaussian tokens attention is saturated at the start and Q hardly moves."""
-    run = next(r for r in evidence if r.tokens == tokens and r.heads >= 2 * r.task.N)
-    first, last = run.gaps[[0, -1]]
-    return at_most(last, 1e-3 * first, baseline=first, part="last gap", cases=[run])
+def figure_2a_converges(evidence: Evidence[OneLayer], tokens: str, close: float) -> Comparisons:
+    """A run of finite length; where it leads is another question."""
+    runs = _runs(evidence, tokens, _chosen(evidence))
+    last, half = _left(runs), _left(runs, runs[0].run.steps[-1] / 2)
+    return [
+        _on_average(last, np.log10(close), "log10 of the last gap over the first"),
+        at_most(last, half, strict=True, part="last gap against that halfway", cases=runs),
+    ]
+
+
+@claim(
+    "own/saturation",
+    "Section 4, Figure 2a",
+    "With Gaussian tokens attention is saturated at the start, and the same training ends at a "
+    "larger gap than with unit tokens, on average over tasks.",
+)
+def own_saturation(evidence: Evidence[OneLayer]) -> Comparisons:
+    """For all numbers of heads up to twice that of examples; the features are the same."""
+    most = _chosen(evidence)
+    numbers = [heads for heads in _numbers_of_heads(evidence) if heads <= most]
+    gaussian, unit = (
+        np.mean([_left(_runs(evidence, kind, heads)) for heads in numbers], axis=0)
+        for kind in KINDS
+    )
+    part = "log10 of the ratio of last gaps"
+    return _on_average(gaussian - unit, 0.0, part, below=False)
+
+
+KINDS = ("Gaussian", "unit")
 
 
 @claim(
     "own/sample-floor",
     "Section 4, Setup",
-    "The population loss and a training set of 10,000 prompts are different experiments: trained "
-    "on the sample, the gap stops above a tenth of (N/n) L*, which least squares on it would have.",
+    "The population loss and a training set of n = 10,000 prompts are different experiments: least "
+    "squares on the sample has a gap of (N/n) L* up to a factor of two, and training on it ends "
+    "above that.",
     on=SAMPLED,
 )
 @case_by_case
 def own_sample_floor(case: OneLayer) -> Comparisons:
-    """The least gap of all records."""
-    floor = case.task.N / case.run.how.sample * case.task.minimum
-    return at_least(case.gaps.min(), 0.1 * floor, baseline=0.0, part="least gap")
+    """With the population loss the least gap is zero."""
+    labels, N = case.run.how.labels, case.task.N
+    floor = float(case.task.gap(np.linalg.lstsq(labels[:, :N], labels)[0]))
+    expected = N / len(labels) * case.task.minimum
+    return [
+        at_least(floor, expected / 2, baseline=0.0, part="gap of least squares, from below"),
+        at_most(floor, 2 * expected, part="gap of least squares, from above"),
+        at_least(case.gaps[-1], floor, baseline=0.0, part="last gap of training"),
+    ]
 
 
 @claim(
     "figure-4/few-heads",
     "Section 4, Figure 4",
-    "With fewer heads than examples the loss ends far from its minimum (unit tokens).",
-    kind="substance",
-    tokens="unit",
-    versions=[
-        Version(
-            "gaussian",
-            statement="The same for Gaussian tokens.",
-            parameters={"tokens": "Gaussian"},
-        )
-    ],
+    "With fewer heads than examples the loss ends far from its minimum, for Gaussian tokens as in "
+    "the figure: on average over tasks above a hundredth of the first gap.",
 )
-@case_by_case
-def figure_4_few_heads(case: OneLayer, tokens: str) -> Comparisons:
-    if case.tokens != tokens or case.heads >= case.task.N:
-        return OTHERS
-    return at_least(case.gaps[-1], FAR * case.gaps[0], baseline=0.0, part="last gap")
+def figure_4_few_heads(evidence: Evidence[OneLayer]) -> Comparisons:
+    N = evidence.cases[0].task.N
+    few = [heads for heads in _numbers_of_heads(evidence) if heads < N]
+    return [
+        _on_average(
+            _left(_runs(evidence, "Gaussian", heads)),
+            np.log10(FAR),
+            f"log10 of the last gap over the first, H = {heads}",
+            below=False,
+        )
+        for heads in few
+    ]
 
 
 @claim(
     "figure-4/enough-heads",
     "Section 4, Figure 4",
-    "With H = N the loss keeps falling: over the last tenth of training the gap still shrinks.",
+    "With H = N the loss keeps falling, though slowly: in the second half of training the gap "
+    "shrinks further.",
 )
 @case_by_case
 def figure_4_enough_heads(case: OneLayer) -> Comparisons:
-    if case.tokens != "unit" or case.heads != case.task.N:
+    if case.heads != case.task.N:
         return OTHERS
-    before = case.gaps[np.searchsorted(case.run.steps, 0.9 * case.run.steps[-1])]
-    return at_most(case.gaps[-1], before, strict=True, part="gap")
+    halfway = case.gaps[np.searchsorted(case.run.steps, case.run.steps[-1] / 2)]
+    return at_most(case.gaps[-1], halfway, strict=True, part="gap")
 
 
 @claim(
     "figure-4/many-heads",
     "Section 4, Figure 4",
-    "Too many heads lead to instability: with the most heads the loss rises in some steps "
-    "(unit tokens).",
+    "Too many heads, 13N as in the figure, lead to instability and divergence: for Gaussian tokens "
+    "the gap ends above that which twice as many heads as examples have after the same steps.",
     kind="substance",
 )
 def figure_4_many_heads(evidence: Evidence[OneLayer]) -> Comparisons:
-    unit = (case for case in evidence if case.tokens == "unit")
-    most = max(unit, key=lambda case: case.heads)
-    return at_least(most.run["increases"][-1], 1.0, part="steps that raise the loss", cases=[most])
+    """Task by task; it ends far below."""
+    many = _runs(evidence, "Gaussian", _numbers_of_heads(evidence)[-1])
+    usual = _runs(evidence, "Gaussian", _chosen(evidence))
+    step = many[0].run.steps[-1]
+    part = "log10 of the last gap over the first"
+    return at_least(_left(many), _left(usual, step), part=part, cases=many)
 
 
 @claim(
     "own/heads-per-step",
     "Sections 3.3 and 4, Figure 4",
-    "Step by step, more heads are faster: after a tenth of the steps the gap falls from each "
-    "number of heads to the next.",
+    "Step by step, more heads are faster: on average over tasks, after a tenth of the steps, the "
+    "gap falls from each number of heads to the next.",
 )
 def own_heads_per_step(evidence: Evidence[OneLayer]) -> Comparisons:
-    """The gap with fewer heads against that with the next number of them."""
+    """The gap with one number of heads against that with the next."""
     early = min(int(case.run.steps[-1]) for case in evidence) / 10
-    gaps: dict[str, list[float]] = {"unit": [], "Gaussian": []}
-    for case in evidence:
-        gaps[case.tokens].append(case.gaps[np.searchsorted(case.run.steps, early)])
-    rows = np.array(list(gaps.values()))
-    return at_least(
-        rows[:, :-1],
-        rows[:, 1:],
-        part="gap with fewer heads",
-        cases=[f"{tokens} tokens" for tokens in gaps],
-        places=sorted({case.heads for case in evidence})[:-1],
+    heads = _numbers_of_heads(evidence)
+    changes = []
+    for kind in KINDS:
+        rows = np.array([_left(_runs(evidence, kind, H), early) for H in heads])
+        changes.append(mean_of(np.diff(rows, axis=0), axis=1))
+    means, errors = (np.array(values) for values in zip(*changes, strict=True))
+    return at_most(
+        means,
+        0.0,
+        error=errors,
+        strict=True,
+        part="change of the log10 of the gap",
+        cases=[f"{kind} tokens" for kind in KINDS],
+        places=heads[:-1],
     )
 
 
@@ -165,11 +248,13 @@ def own_heads_per_step(evidence: Evidence[OneLayer]) -> Comparisons:
     "own/feature-learning",
     "Section 4",
     "Training is not frozen attention: with unit tokens and H < N the gap falls below the least "
-    "that any w reaches with attention as at the start.",
+    "that any w reaches with attention as at the start, on average over tasks.",
 )
-@case_by_case
-def own_feature_learning(case: OneLayer) -> Comparisons:
-    floor = case.plan.frozen.floor
-    if case.tokens != "unit" or case.heads >= case.task.N or floor is None:
-        return OTHERS
-    return at_most(case.gaps[-1], floor, part="last gap against the frozen floor")
+def own_feature_learning(evidence: Evidence[OneLayer]) -> Comparisons:
+    """For all such H together; the floor is a residual of least squares, known exactly."""
+    N = evidence.cases[0].task.N
+    runs = [_runs(evidence, "unit", H) for H in _numbers_of_heads(evidence) if H < N]
+    left = [
+        [np.log10(run.gaps[-1] / (run.plan.frozen.floor or np.nan)) for run in own] for own in runs
+    ]
+    return _on_average(np.mean(left, axis=0), 0.0, "log10 of the last gap over the floor")

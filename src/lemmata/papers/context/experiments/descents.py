@@ -17,7 +17,7 @@ from lemmata.training import Store, log_spaced
 from .. import theory
 from ..setting import Plan, attention_of, descend
 from ..theory import Constants, Rates
-from .plans import PLANS, DrawnPlans, OfPlan
+from .plans import PLANS, DrawnPlans, OfPlan, rescaled
 
 STEPS: dict[Scale, int] = {"quick": 6_000, "paper": 120_000}
 
@@ -186,6 +186,35 @@ def _rates(plan: Plan, choice: tuple[float, float], bound: Callable[..., Any]) -
     gamma = choice[0] * theory.least_gamma(plan.constants)
     return theory.theory_rates(plan.constants, gamma=gamma, share=choice[1], bound=bound)
 
+
+@dataclass(frozen=True, eq=False)
+class Rescaled(OfPlan):
+    """A plan, and the same problem in other units, both run with the repaired (61)."""
+
+    plan: Plan
+    usual: Run
+    rescaled: Run
+
+
+def descend_in_other_units(
+    experiment: Experiment[Evidence[Rescaled]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Rescaled]:
+    """The gaps with Z as it is, ten thousand times as large, and as small."""
+    able = [plan for plan in plans if _able(plan)]
+    unable = tuple(plan for plan in plans if not _able(plan))
+    tried = [rescaled(plan, c) for plan in able for c in (1.0, 1e4, 1e-4)]
+    steps, bound = np.arange(0, 201, 10), theory.smoothness_repaired
+    chosen = [(plan, CHOICES[0]) for plan in tried]
+    runs = _descend(chosen, bound, steps, bench.store, lambda _: None) if able else []
+    cases = [
+        Rescaled(plan, runs[3 * i], runs[3 * i + other])
+        for i, plan in enumerate(able)
+        for other in (1, 2)
+    ]
+    return Evidence(tuple(cases), skipped=unable)
+
+
+RESCALED = Experiment(PLANS, descend_in_other_units)
 
 STARTS = Several(
     (

@@ -7,6 +7,8 @@ from typing import Any
 
 import jax
 import numpy as np
+from jaxtyping import Bool, Float
+from numpy.linalg import norm
 from scipy.optimize import minimize, nnls
 
 from lemmata.claims import Bench, Experiment
@@ -22,9 +24,13 @@ REACHED = 1e-12
 """Below this part of the first gap a search has reached L*."""
 
 
+ROUNDING = 1e-12
+"""Entries of A below this part of the largest may be rounding error."""
+
+
 @dataclass(frozen=True, eq=False)
 class OneHead(OfTask):
-    """A task, and the least gap that a single head can have.
+    """A task, and how close a single head can come.
 
     With H = 1 a column of A-hat is w_k times a point of the simplex: all its entries have one sign.
     The best such column is a least-squares problem with a sign constraint, once for each sign.
@@ -33,23 +39,24 @@ class OneHead(OfTask):
     plan: Plan
 
     @property
-    def mixed(self) -> bool:
-        """Whether some column of A has entries of both signs."""
+    def mixed(self) -> Bool[np.ndarray, "K"]:
+        """Which columns of A have entries of both signs, rounding apart."""
         A = self.task.target
-        return bool(((A > 0).any(axis=0) & (A < 0).any(axis=0)).any())
+        relative = A / np.abs(A).max(axis=0)
+        return (relative.max(axis=0) > ROUNDING) & (relative.min(axis=0) < -ROUNDING)
 
     @cached_property
-    def floor(self) -> float:
-        """The least gap, whatever Q and w are."""
-        root, wanted = self.task.root, self.task.root @ self.task.target
-        residuals = [min(nnls(root, x)[1], nnls(root, -x)[1]) ** 2 for x in wanted.T]
-        return float(sum(residuals)) / (2 * self.task.K)
+    def least_distances(self) -> Float[np.ndarray, "mixed"]:
+        """The least ||Z-bar (A-hat_k - A_k)|| for those, relative to w = 0, for all Q and w."""
+        root = self.task.root
+        wanted = (root @ self.task.target)[:, self.mixed].T
+        return np.array([min(nnls(root, x)[1], nnls(root, -x)[1]) / norm(x) for x in wanted])
 
 
 def bound_one_head(
     experiment: Experiment[Evidence[OneHead]], plans: Sequence[Plan], bench: Bench
 ) -> Evidence[OneHead]:
-    """The least gap of a single head, by least squares with signs."""
+    """The least distance from A with a single head, by least squares with signs."""
     return Evidence(tuple(OneHead(replace(plan, heads=1)) for plan in plans))
 
 

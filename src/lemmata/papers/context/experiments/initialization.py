@@ -1,6 +1,6 @@
 """How the guaranteed rate depends on heads, on the dictionary, and on the tokens' norms."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from lemmata.tokens import Problem
 
 from ..counterexamples import one_hot_tokens, two_equal_tokens
 from ..setting import Plan, draw_task, exact_eigenvalue
-from ..theory import smoothness_simplified, theory_rates
+from ..theory import best_rate, smoothness_simplified, theory_rates
 from .plans import GAUSSIAN_PLANS, PLANS, OfPlan, Size, describe_size
 
 
@@ -37,9 +37,15 @@ class Family:
     def rates(self) -> Float[np.ndarray, "seeds values"]:
         """The rate that it guarantees with the least gamma and L of (17)."""
         bound = smoothness_simplified
-        return np.array(
-            [[theory_rates(p.constants, bound=bound).guaranteed for p in row] for row in self.plans]
-        )
+        return self._each(lambda plan: theory_rates(plan.constants, bound=bound).guaranteed)
+
+    @cached_property
+    def best_rates(self) -> Float[np.ndarray, "seeds values"]:
+        """The supremum of that rate over gamma."""
+        return self._each(lambda plan: best_rate(plan.constants))
+
+    def _each(self, value: Callable[[Plan], float]) -> Float[np.ndarray, "seeds values"]:
+        return np.array([[value(plan) for plan in row] for row in self.plans])
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,7 @@ class Start(OfPlan):
     """A plan at its initialization.
 
     ``few_heads`` is the same with one head fewer than examples, and ``eigenvalues`` are the least
-    and the largest of B_k B_k' for one token k, in as many digits as they need.
+    and the largest of B_k B_k' for tokens k, in as many digits as they need.
     """
 
     plan: Plan
@@ -118,14 +124,24 @@ class Start(OfPlan):
         return replace(self.plan, heads=max(self.plan.task.N - 1, 1))
 
     @cached_property
-    def eigenvalues(self) -> tuple[Any, Any]:
-        """For the token whose least singular value float64 finds smallest."""
-        k = int(np.argmin(self.plan.frozen.sizes[:, -1]))
+    def eigenvalues(self) -> list[tuple[Any, Any]]:
+        """For every token, or for those of the smallest rank where digits are many."""
+        sizes = self.plan.frozen.sizes**2
         if not self.exact:
-            sizes = self.plan.frozen.sizes[k] ** 2
-            return float(sizes[-1]), float(sizes[0])
-        return exact_eigenvalue(self.plan.task, np.asarray(self.plan.start.Q), k)
+            return [(float(row[-1]), float(row[0])) for row in sizes]
+        Q, ranks = (
+            np.asarray(self.plan.start.Q),
+            np.sum(sizes > RESOLUTION**2 * sizes[:, :1], axis=1),
+        )
+        chosen = np.argsort(ranks, kind="stable")[:MOST_TOKENS]
+        return [exact_eigenvalue(self.plan.task, Q, int(k)) for k in chosen]
 
+
+MOST_TOKENS = 12
+"""In high precision."""
+
+RESOLUTION = 1e-12
+"""Singular values below this part of the largest are rounding error."""
 
 MOST_WORK = 40_000
 """N H d: more takes too long in high precision."""

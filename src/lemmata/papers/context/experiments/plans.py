@@ -88,24 +88,35 @@ class DrawnPlans(AbstractInstances):
 
 @dataclass(frozen=True)
 class Dictionary(AbstractInstances):
-    """The same task with tokens of each kind, of one size to be quick and another for the paper.
+    """Tasks with tokens of each kind, of one size to be quick and another for the paper.
 
     Section 4 gives all numbers but tau.
+
+    Attributes:
+        tokens: the kinds.
+        quick, paper: the sizes.
+        tasks: how many there are of each kind, to be quick; the paper has one.
     """
 
     tokens: tuple[str, ...] = ("unit", "Gaussian")
     quick: Size = (6, 20, 30, 4, 0.01)
     paper: Size = (30, 200, 100, 20, 0.01)
+    tasks: int = 1
 
     def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
-        size = self.paper if scale == "paper" else self.quick
-        tasks = (draw_task(*size, seed=seed, unit=kind == "unit") for kind in self.tokens)
-        return [Plan(task, heads=task.N, seed=seed + 1) for task in tasks]
+        size, count = (self.paper, 1) if scale == "paper" else (self.quick, self.tasks)
+        tasks = (
+            (own, draw_task(*size, seed=own, unit=kind == "unit"))
+            for kind in self.tokens
+            for own in range(seed, seed + count)
+        )
+        return [Plan(task, heads=task.N, seed=own + 1) for own, task in tasks]
 
     @property
     def says(self) -> str:
+        count = f", {self.tasks} tasks" if self.tasks > 1 else ""
         return (
-            f"{' and '.join(self.tokens)} tokens, {describe_size(self.quick)} "
+            f"{' and '.join(self.tokens)} tokens, {describe_size(self.quick)}{count} "
             f"({describe_size(self.paper)} at paper scale)"
         )
 

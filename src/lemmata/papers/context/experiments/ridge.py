@@ -1,6 +1,7 @@
 """Ridge regression with the transformer's regularizer m tau and the paper's N tau, against N."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -73,15 +74,27 @@ class Sweep(OfTask):
 
     def risks(self, share: float | None) -> Float[np.ndarray, "lengths"]:
         """The mean risk over queries, with regularizer share times m tau; None for N tau."""
+        return self._over_lengths(share, lambda task, level: task.query_risks(level).mean())
+
+    def noise(self, share: float | None) -> Float[np.ndarray, "lengths"]:
+        """How much of the labels' noise is in a prediction, on average over queries."""
+
+        def variance(task: Task, level: float) -> float:
+            return float(np.sum((task.ridge_map(level) @ task.Z_query) ** 2, axis=0).mean())
+
+        return self._over_lengths(share, variance)
+
+    def _over_lengths(
+        self, share: float | None, value: Callable[[Task, float], float]
+    ) -> Float[np.ndarray, "lengths"]:
         levels = [t.N * t.tau if share is None else share * t.ridge for t in self.tasks]
-        pairs = zip(self.tasks, levels, strict=True)
-        return np.array([task.query_risks(level).mean() for task, level in pairs])
+        return np.array([value(t, level) for t, level in zip(self.tasks, levels, strict=True)])
 
     @cached_property
     def fits(self) -> dict[str, Float[np.ndarray, "lengths prompts"]]:
-        """For drawn labels: the norms of both coefficient vectors, and both misfits."""
-        names = ("norm", "best_norm", "misfit", "best_misfit")
-        rows: dict[str, list[np.ndarray]] = {name: [] for name in names}
+        """For drawn labels: the norms of both coefficient vectors, both misfits, and the size of
+        what is subtracted on the way, by which rounding is measured."""
+        rows: dict[str, list[np.ndarray]] = defaultdict(list)
         for task in self.tasks:
             rng = np.random.default_rng([self.seed, task.N])
             labels = draw_labels(task, standard_law(task.m), rng, PROMPTS)[:, : task.N]
@@ -90,6 +103,9 @@ class Sweep(OfTask):
                 rows[f"{prefix}norm"].append(np.linalg.norm(coefficients, axis=1))
                 away = labels - coefficients @ task.Z
                 rows[f"{prefix}misfit"].append(np.linalg.norm(away, axis=1))
+            given, found = np.linalg.norm(labels, axis=1), rows["norm"][-1]
+            rows["size of misfit"].append(given + task.sizes[0] * found)
+            rows["size of norm"].append(found)
         return {name: np.array(row) for name, row in rows.items()}
 
 

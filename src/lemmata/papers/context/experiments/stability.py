@@ -20,7 +20,7 @@ class NearEdge:
     """Descent on w alone, with step sizes on both sides of the edge.
 
     Attributes:
-        steps: how many; looked at after half of them, and at the end.
+        steps: how many.
         away: how far from the edge, relative to it.
     """
 
@@ -38,33 +38,32 @@ class Edge(OfPlan):
     """A plan at the edge of stability.
 
     Attributes:
-        below, above: the gaps halfway and at the end, just below the edge and just above it.
+        below, above: how far apart two runs from different w are at the end, relative to the
+            start, just below the edge and just above it.
         factor: the edge over the theory's eta_w; NaN where zeta_0 is not known.
     """
 
     plan: Plan
-    below: tuple[float, float]
-    above: tuple[float, float]
+    below: float
+    above: float
     factor: float
 
 
-def _gaps(plan: Plan, rate: float, steps: int) -> tuple[float, float]:
-    """The gaps halfway and at the end: Z-bar delta_k obeys a linear recursion."""
-    task, attention = plan.task, plan.frozen.attention
-    B = np.einsum("ij,jhk->kih", task.root, attention)
-    squares = rate / task.K * B @ B.transpose(0, 2, 1)
-    away = -(task.root @ task.target).T[:, :, None]
-    gaps = []
+def _spread(plan: Plan, rate: float, steps: int) -> float:
+    """The difference of two runs is Z-bar (A-hat - A-hat'), and obeys a linear recursion."""
+    B = plan.frozen.scores
+    squares = rate / plan.task.K * B @ B.transpose(0, 2, 1)
+    apart = B @ np.random.default_rng(plan.seed).standard_normal((plan.task.K, plan.heads, 1))
+    first = np.linalg.norm(apart)
     for _ in range(steps):
-        away = away - squares @ away
-        gaps.append(float(np.sum(away**2)) / (2 * task.K))
-    return gaps[max(steps // 2, 1) - 1], gaps[-1]
+        apart = apart - squares @ apart
+    return float(np.linalg.norm(apart) / first)
 
 
 def descend_at_the_edge(
     experiment: Experiment[Evidence[Edge]], plans: Sequence[Plan], bench: Bench
 ) -> Evidence[Edge]:
-    """The gaps of descent on w with attention as at the start."""
+    """How two runs of descent on w come together or apart, with attention as at the start."""
     training: NearEdge = experiment.training
     edges = []
     for plan in plans:
@@ -72,10 +71,11 @@ def descend_at_the_edge(
             continue
         edge = plan.frozen.largest_stable_rate
         below, above = (
-            _gaps(plan, share * edge, training.steps)
+            _spread(plan, share * edge, training.steps)
             for share in (1 - training.away, 1 + training.away)
         )
-        factor = edge / float(plan.rates.w) if plan.frozen.resolved else float("nan")
+        known = plan.frozen.resolved and plan.task.tau > 0
+        factor = edge / float(plan.rates.w) if known else float("nan")
         edges.append(Edge(plan, below, above, factor))
     return Evidence(tuple(edges))
 

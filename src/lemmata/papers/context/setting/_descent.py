@@ -11,7 +11,6 @@ from lemmata.training import AbstractGuardable, Recording, Store, run
 
 from ._model import Attention, System, Weights, evaluate, pad_systems, pad_weights
 from ._task import Task
-from ._training import watch
 
 ROUNDING = 1e-18
 """Gaps below this part of the first one may be wrong by a millionth, and are not judged."""
@@ -22,7 +21,8 @@ class DescentState(eqx.Module):
 
     Attributes:
         excess: the largest log of gap over guarantee (18), over all t >= 1.
-        descent: the largest (f_{t+1} - f_t + eta_Q/2 ||grad||^2) / f_t (64).
+        descent: the largest (f_{t+1} - f_t + eta_Q/2 ||grad||^2) / sqrt(f_t f_0) (64); relative
+            to that root the rounding error of f_t is the same all along.
         steepness: the least ||grad||^2 / f_t, which (49) bounds by sigma.
     """
 
@@ -64,7 +64,8 @@ class Descent(AbstractGuardable[DescentState]):
         gap, gradient = evaluate(self.system, Weights(Q, w))
         t = state.t + 1
         square = self._square(state.gradient)
-        descent = (gap - state.gap + self.rates[0] / 2 * square) / state.gap
+        change = gap - state.gap + self.rates[0] / 2 * square
+        descent = change / jnp.sqrt(state.gap * self._first_gap)
         bound = jnp.log(self._first_gap) + t.astype(gap.dtype) * jnp.log1p(-self.guaranteed)
         judged = gap > ROUNDING * self._first_gap
         return DescentState(
@@ -125,19 +126,6 @@ class Descent(AbstractGuardable[DescentState]):
         N, H, K = attention.powers.shape
         kept = (attention.scores * self.system.heads[None, :, None]).reshape(N, H * K)
         return (self.system.root @ kept).reshape(N, H, K)
-
-
-class PlanDescent(Descent):
-    """Descent with what is recorded of a user's plan.
-
-    Attributes:
-        elsewhere: E y y' of prompts out of domain.
-    """
-
-    elsewhere: Float[Array, "*batch N N"]
-
-    def measure(self, state: DescentState) -> dict[str, Float[Array, "..."]]:
-        return watch(self.system, state.weights, self.start, self.elsewhere)
 
 
 def descend(

@@ -85,8 +85,13 @@ class FrozenAttention:
         """2K / max lambda_max(B_k B_k'): with a larger eta_w descent on w diverges."""
         return 2 * self.task.K / float(self.sizes.max()) ** 2
 
+    @property
+    def condition(self) -> float:
+        """The largest condition of a B_k, by which the rounding of zeta_0 is multiplied."""
+        return float((self.sizes[:, 0] / self.sizes[:, -1]).max())
+
     @cached_property
-    def _parts(self) -> Float[np.ndarray, "K N"]:
+    def parts(self) -> Float[np.ndarray, "K N"]:
         """What w = 0 leaves to learn: Z-bar A_k along the left singular vectors."""
         wanted = self.task.root @ self.task.target
         return np.einsum("kij,ik->kj", self._svd[0], wanted)
@@ -108,7 +113,7 @@ class FrozenAttention:
         rank = self._rank
         if rank and not (self.sizes[:, rank - 1] > RESOLUTION * self.sizes[:, 0]).all():
             return None
-        return float(np.sum(self._parts[:, rank:] ** 2)) / (2 * self.task.K)
+        return float(np.sum(self.parts[:, rank:] ** 2)) / (2 * self.task.K)
 
     @property
     def left_in_practice(self) -> float:
@@ -125,7 +130,7 @@ class FrozenAttention:
         """log(L - L*) after t steps of size eta_w from w = 0, for any t."""
         shrink = _log_factor(rate * self.sizes**2 / self.task.K)
         with np.errstate(divide="ignore"):
-            part = np.log(np.abs(self._parts))
+            part = np.log(np.abs(self.parts))
         logs = 2 * (part + _times(steps[:, None, None], shrink))
         total = np.logaddexp.reduce(logs.reshape(len(steps), -1), axis=1)
         return total - math.log(2 * self.task.K)
@@ -139,7 +144,7 @@ class FrozenAttention:
         sign = np.where((scaled > 1) & (step % 2 == 1), -1.0, 1.0)
         learned = np.where(scaled > 1, 1 - sign * np.exp(logs), -np.expm1(logs))
         solution = np.divide(
-            learned * self._parts[:, :count], sigma, out=np.zeros_like(sigma), where=sigma > 0
+            learned * self.parts[:, :count], sigma, out=np.zeros_like(sigma), where=sigma > 0
         )
         return np.einsum("kjh,kj->hk", W[:, :count], solution)
 

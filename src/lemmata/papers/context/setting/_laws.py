@@ -87,6 +87,12 @@ def label_moment(task: Task, law: Law) -> Float[np.ndarray, "N N"]:
     return task.Z.T @ moment @ task.Z + task.tau * np.trace(moment) * np.eye(task.N)
 
 
+def label_root(task: Task, law: Law) -> Float[np.ndarray, "N N"]:
+    """R with R'R = E y y', formed without squares, so that small errors keep their digits."""
+    noise = np.sqrt(task.tau * np.trace(law.second_moment)) * np.eye(task.N)
+    return np.linalg.qr(np.vstack([law.mean @ task.Z, law.mixing.T @ task.Z, noise]))[1]
+
+
 def prediction_error(task: Task, law: Law, combined: Float[np.ndarray, "N K"]) -> float:
     """E ||y-hat - y*||^2 / K at inference, y* being what the target A predicts (Section 4)."""
     away = combined - task.target

@@ -117,17 +117,25 @@ class System(eqx.Module):
     heads: Float[Array, "*batch H"]
     count: Float[Array, "*batch"]
 
-    def attention(self, Q: Float[Array, "d H d"]) -> Attention:
-        """softmax(V' Q_h v_k) for every head and token (28)."""
+    def logits(self, Q: Float[Array, "d H d"]) -> Float[Array, "N H K"]:
+        """V' Q_h v_k for every head and token."""
         (d, heads, _), (N, K) = Q.shape, self.target.shape
         keyed = (self.tokens[:, :N].T @ Q.reshape(d, heads * d)).reshape(N * heads, d)
-        logits = (keyed @ self.tokens).reshape(N, heads, K) + self.hidden[:, None, None]
+        return (keyed @ self.tokens).reshape(N, heads, K)
+
+    def attention(self, Q: Float[Array, "d H d"]) -> Attention:
+        """softmax(V' Q_h v_k) for every head and token (28)."""
+        logits = self.logits(Q) + self.hidden[:, None, None]
         powers = jnp.exp(logits - jnp.max(logits, axis=0, keepdims=True))
         return Attention(powers, 1 / jnp.sum(powers, axis=0))
 
     def error(self, combined: Float[Array, "N K"]) -> tuple[Float[Array, ""], Float[Array, "N K"]]:
         """L - L* at A-hat, and its derivative there (36)."""
-        weighted = self.root @ (combined - self.target)
+        return self.error_of(combined - self.target)
+
+    def error_of(self, away: Float[Array, "N K"]) -> tuple[Float[Array, ""], Float[Array, "N K"]]:
+        """The same where A-hat - A is known."""
+        weighted = self.root @ away
         return jnp.sum(weighted**2) / (2 * self.count), self.root @ weighted / self.count
 
     def pull_back(
@@ -191,16 +199,20 @@ def system_of(task: Task, heads: int, dtype: type = float) -> System:
     )
 
 
-def pad_systems(tasks: Sequence[Task], heads: Sequence[int]) -> System:
-    """The systems of several tasks, padded to the largest of them and stacked."""
-    sizes = [(task.d, task.N, task.K) for task in tasks]
-    d, N, K = (max(size) for size in zip(*sizes, strict=True))
-    H = max(heads)
+def pad_systems(
+    tasks: Sequence[Task], heads: Sequence[int], shape: tuple[int, int, int, int] | None = None
+) -> System:
+    """The systems of several tasks, padded to the largest of them and stacked.
+
+    Or to a ``shape``, d, N, K and H: systems of one shape share a compiled program.
+    """
+    sizes = [(task.d, task.N, task.K, own) for task, own in zip(tasks, heads, strict=True)]
+    d, N, K, H = (max(size) for size in zip(*sizes, strict=True)) if shape is None else shape
     return System(
         tokens=stack_padded([task.tokens for task in tasks], (d, K)),
         root=stack_padded([task.root for task in tasks], (N, N)),
         target=stack_padded([task.target for task in tasks], (N, K)),
-        hidden=jnp.stack([jnp.where(jnp.arange(N) < task.N, 0.0, -jnp.inf) for task in tasks]),
+        hidden=jnp.asarray([np.where(np.arange(N) < task.N, 0.0, -np.inf) for task in tasks]),
         heads=stack_padded([np.ones(own) for own in heads], (H,)),
         count=jnp.asarray([float(task.K) for task in tasks]),
     )

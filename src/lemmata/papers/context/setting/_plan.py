@@ -76,7 +76,7 @@ class Plan:
         """What Theorem 1 needs to know."""
         return constants_of(self.task, self.start, self.frozen.zeta)
 
-    @property
+    @cached_property
     def rates(self) -> Rates:
         """The step sizes of (16) with L from (61); see ``theory_rates`` for the other versions."""
         return theory_rates(self.constants)
@@ -110,7 +110,7 @@ class Plan:
         }
         return said if self.bound is None else said | {"B": self.bound}
 
-    @property
+    @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """The hypotheses of the theorems that it does not meet."""
         found = list(self.task.problems)

@@ -12,9 +12,10 @@ from jaxtyping import Float, Int
 from lemmata._errors import InputError, unknown_name
 from lemmata.training import Guarded, GuardedState, Recording, Store, log_spaced, record_steps, run
 
-from ._descent import PlanDescent
 from ._frozen import attention_of
+from ._laws import label_root, shifted_law
 from ._model import Weights, pad_systems, pad_weights, stack_padded
+from ._path import PlanDescent
 from ._plan import Plan
 from ._training import Training, side_by_side
 
@@ -30,10 +31,22 @@ MOST_STEPS = 1_000_000_000
 BLOWN_UP = 1e6
 """A gap so many times the first one means that training has diverged."""
 
-SMALL = 20_000
-"""Plans of so many numbers run side by side whatever their sizes."""
+NO_STEP_SIZE = {
+    "no_noise": "tau = 0",
+    "no_full_rank": "zeta_0 = 0",
+    "zeta_unresolved": "zeta_0 is too small for float64",
+}
+"""Problems with which (16) says nothing."""
 
-SIDE_BY_SIDE = 13
+SHAPES = ((2, 2, 4, 2), (4, 4, 8, 4), (8, 8, 8, 8), (16, 16, 16, 16))
+"""Small plans are padded to one of these d, N, K and H, so that few programs are compiled."""
+
+COUNTS = (1, 16, 128)
+"""And so many of them run side by side."""
+
+POINTS = 64
+"""Records of small plans in one compiled call."""
+
 MOST_PADDING = 4
 """A larger plan may become so many times as large by padding."""
 
@@ -95,18 +108,21 @@ class PlanTraining:
         if not self.by_theory:
             rate = USUAL_RATE if self.rate is None else float(self.rate)
             return rate, rate
-        codes = {problem.code for problem in plan.problems}
-        for code, why in (
-            ("no_noise", "tau = 0"),
-            ("no_full_rank", "zeta_0 = 0"),
-            ("zeta_unresolved", "zeta_0 is too small for float64"),
-        ):
+        refusal = self.refusal(plan)
+        if refusal is not None:
+            raise InputError(refusal)
+        return float(plan.rates.Q), float(plan.rates.w)
+
+    def refusal(self, plan: Plan) -> str | None:
+        """Why a plan cannot be trained like this, if it cannot."""
+        codes = {problem.code for problem in plan.problems} if self.by_theory else {}
+        for code, why in NO_STEP_SIZE.items():
             if code in codes:
-                raise InputError(
+                return (
                     f"{plan.name}: the theory has no step size, as {why}; say one with --lr, or "
                     "use --algorithm adam"
                 )
-        return float(plan.rates.Q), float(plan.rates.w)
+        return None
 
     def rule(self, plans: Sequence[Plan]) -> str:
         """What exactly is run, in one sentence."""
@@ -127,18 +143,18 @@ class PlanTraining:
     def dynamics(self, plans: Sequence[Plan]) -> Guarded:
         """The runs of several plans, padded to the largest of them, with a leading axis."""
         limit = jnp.asarray([BLOWN_UP * plan.task.initial_gap for plan in plans])
-        trainings = [self._training(plan) for plan in plans]
+        shape = None if self.sample else _shape(plans)
         if self.algorithm == "adam":
-            return Guarded(side_by_side(trainings), limit.astype(jnp.float32), lag=1)
-        system = pad_systems([plan.task for plan in plans], [plan.heads for plan in plans])
+            together = side_by_side([self._training(plan) for plan in plans], shape)
+            return Guarded(together, limit.astype(jnp.float32), lag=1)
+        tasks = [plan.task for plan in plans]
+        system = pad_systems(tasks, [plan.heads for plan in plans], shape)
+        elsewhere = [label_root(task, shifted_law(task.m)) for task in tasks]
         descent = PlanDescent(
             system,
             start=pad_weights([plan.start for plan in plans], system),
             rates=jnp.asarray([self.rates(plan) for plan in plans]),
-            guaranteed=jnp.asarray(
-                [float(plan.rates.guaranteed) if self.by_theory else 0.0 for plan in plans]
-            ),
-            elsewhere=stack_padded([how.elsewhere for how in trainings], system.root.shape[1:]),
+            elsewhere=stack_padded(elsewhere, system.root.shape[1:]),
         )
         return Guarded(descent, limit)
 
@@ -163,21 +179,33 @@ class PlanTraining:
         alone = [[i] for i in range(len(plans))]
         for members in alone if self.sample else _batches(plans):
             chosen = [plans[i] for i in members]
-            recording = run(
-                self.dynamics(chosen),
-                self.recorded,
-                store=store,
-                progress=progress,
-                group=SIDE_BY_SIDE if _numbers(chosen) <= SMALL else 1,
-                chunk=1,
-            )
+            recording = self._together(chosen, store, progress)
             for row, i in enumerate(members):
                 trained[i] = _trained(plans[i], recording, row)
         return [trained[i] for i in range(len(plans))]
 
-    def advice(self, plan: Plan, step: int) -> str:
+    def _together(
+        self, plans: Sequence[Plan], store: Store | None, progress: Callable[[int], None]
+    ) -> Recording[GuardedState]:
+        """Plans of one batch, small ones filled up to a number for which a program is compiled."""
+        small = _shape(plans) is not None and not self.sample
+        group = next((n for n in COUNTS if len(plans) <= 4 * n), COUNTS[-1]) if small else 1
+        filled = [*plans, *[plans[-1]] * (-len(plans) % group)]
+        return run(
+            self.dynamics(filled),
+            self.recorded,
+            store=store,
+            progress=lambda done: progress(done * len(plans) // len(filled)),
+            group=group,
+            chunk=POINTS if small else 1,
+        )
+
+    def advice(self, trained: "TrainedPlan") -> str | None:
         """What to do about a run that diverged."""
-        text = f"diverged at step {step}: use a step size below {self.rates(plan)[1]:g}"
+        if trained.diverged is None:
+            return None
+        plan = trained.plan
+        text = f"diverged at step {trained.diverged}: use a step size below {self.rates(plan)[1]:g}"
         if self.algorithm == "adam":
             return f"{text} (1e-3 or less, as a rule)"
         stable = plan.frozen.largest_stable_rate
@@ -191,16 +219,30 @@ def _numbers(plans: Sequence[Plan]) -> int:
     return H * (N * K + d * d)
 
 
+def _shape(plans: Sequence[Plan]) -> tuple[int, int, int, int] | None:
+    """What small plans are padded to; None if one of them is large."""
+    sizes = zip(*((p.task.d, p.task.N, p.task.K, p.heads) for p in plans), strict=True)
+    largest = [max(size) for size in sizes]
+    fits = (s for s in SHAPES if all(n <= most for n, most in zip(largest, s, strict=True)))
+    return next(fits, None)
+
+
 def _batches(plans: Sequence[Plan]) -> Iterator[list[int]]:
-    """Plans to run side by side: all small ones, and larger ones of about the same size."""
+    """Plans to run side by side: small ones of a shape, and larger ones of about the same size."""
+    shapes = [_shape([plan]) for plan in plans]
+    for shape in SHAPES:
+        if shape in shapes:
+            yield [i for i in range(len(plans)) if shapes[i] == shape]
     batch: list[int] = []
-    for i in sorted(range(len(plans)), key=lambda i: _numbers([plans[i]])):
+    large = [i for i in range(len(plans)) if shapes[i] is None]
+    for i in sorted(large, key=lambda i: _numbers([plans[i]])):
         padded = _numbers([plans[j] for j in (*batch, i)])
-        if batch and padded > max(SMALL, MOST_PADDING * _numbers([plans[batch[0]]])):
+        if batch and padded > MOST_PADDING * _numbers([plans[batch[0]]]):
             yield batch
             batch = []
         batch.append(i)
-    yield batch
+    if batch:
+        yield batch
 
 
 def training_of(options: Mapping[str, Any]) -> PlanTraining:

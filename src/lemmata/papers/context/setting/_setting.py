@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Float
 
 from lemmata._errors import InputError
 from lemmata.settings import (
@@ -17,6 +18,7 @@ from lemmata.settings import (
     Run,
     Track,
     check_options,
+    in_places,
     silent,
     step_numbers,
 )
@@ -35,13 +37,14 @@ from ._plan_training import (
     TrainedPlan,
     training_of,
 )
+from ._space import PlanSpace
 from ._task import draw_task
 
 LONGEST_PROMPT = 5
 """Of a plan that is drawn."""
 
-LEAST_GAP = {"gd": 1e-18, "adam": 1e-10}
-"""Below this part of the first gap, a difference of squares, few of its digits are right."""
+LEAST_GAP = {"gd": 1e-280, "adam": 1e-10}
+"""Below this part of the first gap few of its digits are right: it underflows, or is rounding."""
 
 
 def _yes_or_no(text: str) -> bool:
@@ -59,6 +62,7 @@ class ContextSetting(AbstractSetting[Plan]):
 
     key: ClassVar[str] = "context"
     instance_type: ClassVar[type] = Plan
+    space: ClassVar = PlanSpace()
     hypotheses: ClassVar[tuple[Hypothesis, ...]] = HYPOTHESES
     columns: ClassVar[tuple[Column, ...]] = (
         Column("loss", "loss", "the population loss (9)"),
@@ -138,24 +142,37 @@ class ContextSetting(AbstractSetting[Plan]):
         if not instances:
             raise InputError("there is no plan to train")
         training = training_of(options)
-        rule = training.rule(instances)
-        progress = track("training", len(instances) * training.total)
-        trained = training.run(instances, store=store, progress=progress)
-        rates = [training.rates(plan) for plan in instances]
+        refused = [training.refusal(plan) for plan in instances]
+        ready = [i for i, refusal in enumerate(refused) if refusal is None]
+        if not ready:
+            raise InputError(str(refused[0]))
+        chosen = [instances[i] for i in ready]
+        progress = track("training", len(chosen) * training.total)
+        trained = training.run(chosen, store=store, progress=progress)
+        columns = _columns(training, trained)
+        runs = dict(zip(ready, trained, strict=True))
         return Run(
             setting=self.key,
-            rule=rule,
+            rule=training.rule(chosen),
             instances=tuple(instances),
-            evidence=Evidence(tuple(instances), training.recorded, _columns(training, trained)),
-            reasons=tuple(
-                None if one.diverged is None else training.advice(one.plan, one.diverged)
-                for one in trained
+            evidence=Evidence(
+                tuple(instances),
+                training.recorded,
+                {name: in_places(rows, ready, len(instances)) for name, rows in columns.items()},
             ),
-            trained=(True,) * len(trained),
-            diverged=tuple(one.diverged for one in trained),
-            extras=tuple({"eta_Q": eta_Q, "eta_w": eta_w} for eta_Q, eta_w in rates),
-            model=tuple(trained),
+            reasons=tuple(
+                training.advice(runs[i]) if i in runs else why for i, why in enumerate(refused)
+            ),
+            trained=tuple(why is None for why in refused),
+            diverged=tuple(runs[i].diverged if i in runs else None for i in range(len(refused))),
+            extras=tuple(_rates(training, plan) for plan in instances),
+            model=tuple(runs.get(i) for i in range(len(refused))),
         )
+
+
+def _rates(training: PlanTraining, plan: Plan) -> dict[str, float | None]:
+    eta_Q, eta_w = (None, None) if training.refusal(plan) else training.rates(plan)
+    return {"eta_Q": eta_Q, "eta_w": eta_w}
 
 
 def _columns(training: PlanTraining, trained: Sequence[TrainedPlan]) -> dict[str, np.ndarray]:
@@ -170,6 +187,7 @@ def _columns(training: PlanTraining, trained: Sequence[TrainedPlan]) -> dict[str
     columns = {
         "loss": series["gap"] + np.array([[one.plan.task.minimum] for one in trained]),
         "gap": gap,
+        "guarantee": _guarantee(training, trained),
         "in_domain": 2 * gap,
         "out_of_domain": np.where(known, series["out_of_domain"], np.nan),
         "moved_Q": series["moved_Q"],
@@ -177,15 +195,19 @@ def _columns(training: PlanTraining, trained: Sequence[TrainedPlan]) -> dict[str
     }
     if training.sample:
         columns["sample_loss"] = series["sample_loss"]
-    if training.by_theory:
-        columns["guarantee"] = np.stack([_guarantee(training, one.plan) for one in trained])
     return columns
 
 
-def _guarantee(training: PlanTraining, plan: Plan) -> np.ndarray:
-    """The bound (18) at the recorded steps."""
-    decay = math.log1p(-float(plan.rates.guaranteed))
-    return plan.task.initial_gap * np.exp(training.recorded * decay)
+def _guarantee(
+    training: PlanTraining, trained: Sequence[TrainedPlan]
+) -> Float[np.ndarray, "plans records"]:
+    """The bound (18) at the recorded steps; NaN with other step sizes, where nothing is said."""
+    steps = training.recorded
+    if not training.by_theory:
+        return np.full((len(trained), len(steps)), np.nan)
+    decay = np.array([[math.log1p(-float(one.plan.rates.guaranteed))] for one in trained])
+    first = np.array([[one.plan.task.initial_gap] for one in trained])
+    return first * np.exp(steps * decay)
 
 
 def _draw_plan(seed: int, number: int) -> Plan:

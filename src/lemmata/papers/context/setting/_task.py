@@ -180,7 +180,7 @@ class Task:
         """The population loss (9) at A-hat, for coefficients with E lambda lambda' = I."""
         return self.gap(combined) + self.minimum
 
-    @property
+    @cached_property
     def initial_gap(self) -> float:
         """Delta^(0): the gap where all w are zero."""
         return float(self.gap(np.zeros((self.N, self.K))))

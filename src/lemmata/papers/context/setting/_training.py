@@ -206,13 +206,15 @@ class Training:
         return record_steps((*self.record, self.steps), self.steps)
 
 
-def side_by_side(trainings: Sequence[Training]) -> AdamTraining:
+def side_by_side(
+    trainings: Sequence[Training], shape: tuple[int, int, int, int] | None = None
+) -> AdamTraining:
     """Several runs as one, in float32; samples can only be of tasks of one size.
 
-    Smaller tasks are padded; a head that is padding has w = 0 for ever.
+    Smaller tasks are padded, to a ``shape`` if given; a head that is padding has w = 0 for ever.
     """
     first = trainings[0]
-    system = pad_systems([how.task for how in trainings], [how.heads for how in trainings])
+    system = pad_systems([how.task for how in trainings], [how.heads for how in trainings], shape)
     runs = AdamTraining(
         system=system,
         start=pad_weights([how.start for how in trainings], system),

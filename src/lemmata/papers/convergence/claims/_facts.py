@@ -1,11 +1,11 @@
-"""Facts about structures that are true or false as a whole, with the first dataset at fault."""
+"""Facts about structures: how many faults each dataset has, and the first one in words."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import Any
 
-from lemmata.claims import Comparison, Fact
+from lemmata.claims import Comparison, Fact, at_most
 from lemmata.settings import Evidence
 
 from ..setting import Dataset
@@ -15,24 +15,27 @@ Fault = tuple[str, dict[str, Any]]
 
 
 def no_fault(
-    part: str, says: str
-) -> Callable[[Callable[[Dataset], Iterator[Fault]]], Callable[[Evidence[Dataset]], Fact]]:
-    """A check out of a search for faults of one dataset.
+    part: str,
+) -> Callable[
+    [Callable[[Dataset], Iterator[Fault]]], Callable[[Evidence[Dataset]], list[Comparison]]
+]:
+    """A check out of a search for faults of one dataset: none has any; the first one is told."""
 
-    Fails with the first fault; holds if no dataset has any, which is said with their number in
-    the place of ``{}``.
-    """
-
-    def wrap(faults: Callable[[Dataset], Iterator[Fault]]) -> Callable[[Evidence[Dataset]], Fact]:
+    def wrap(
+        faults: Callable[[Dataset], Iterator[Fault]],
+    ) -> Callable[[Evidence[Dataset]], list[Comparison]]:
         @wraps(faults)
-        def check(evidence: Evidence[Dataset]) -> Fact:
-            for i, dataset in enumerate(evidence):
-                for text, details in faults(dataset):
+        def check(evidence: Evidence[Dataset]) -> list[Comparison]:
+            known = [list(faults(dataset)) for dataset in evidence]
+            numbers = [float(len(each)) for each in known]
+            comparisons: list[Comparison] = [at_most(numbers, 0.0, part=f"faults, {part}")]
+            for i, (dataset, each) in enumerate(zip(evidence, known, strict=True)):
+                for text, details in each[:1]:
                     samples = [dataset.data.show(sample) for sample in dataset.data.samples]
                     witness = {"dataset": dataset.name, "samples": samples, **details}
-                    return Fact(False, f"{part}: {text}", part=part, witness=witness, case=i)
-            count = len(evidence)
-            return Fact(True, f"{part}: {says.format(count)}", part=part, checked=count)
+                    fault = Fact(False, f"{part}: {text}", part=part, witness=witness, case=i)
+                    return [fault, *comparisons]
+            return comparisons
 
         return check
 

@@ -1,8 +1,10 @@
 """What several statements about training say."""
 
+from typing import Any
+
 import numpy as np
 
-from lemmata.claims import Comparison, at_least, at_most, equal
+from lemmata.claims import Comparison, at_least, at_most
 from lemmata.settings import Evidence, Grid
 
 from ..setting import Dataset
@@ -10,24 +12,23 @@ from ..setting import Dataset
 EPS = float(np.finfo(float).eps)
 
 
-def norm_bounds(evidence: Evidence[Dataset], divisor: Grid) -> list[Comparison]:
-    """t eta >= ||W(t)|| >= t eta / divisor, for a start at zero."""
-    reach = evidence.records * evidence.rate
-    norm = evidence.norm
+def norm_bounds(evidence: Evidence[Any], divisor: Grid) -> list[Comparison]:
+    """t eta + ||W(0)|| >= ||W(t)|| >= t eta / divisor - ||W(0)||."""
+    reach, norm, start = evidence.records * evidence.rate, evidence.norm, evidence.norm[:, :1]
+    size = norm + reach + start
     return [
-        at_least(norm, reach / divisor, part="norm, lower", baseline=0.0, from_step=1),
-        at_most(norm, reach, part="norm, upper"),
+        at_least(
+            norm, reach / divisor - start, part="norm, lower", baseline=0.0, from_step=1, size=size
+        ),
+        at_most(norm, reach + start, part="norm, upper", size=size),
     ]
 
 
-def update_rule(evidence: Evidence[Dataset]) -> Comparison:
-    """||W(t+1)||² = ||W(t)||² + 2 eta <W(t), -g/||g||> + eta² where consecutive steps are known."""
-    follows = np.diff(evidence.records) == 1
-    before, after = evidence.norm[:, :-1], evidence.norm[:, 1:]
-    along = np.where(before == 0, 0.0, evidence.descent_on_weights[:, :-1])
-    moved = np.sqrt(before**2 + 2 * evidence.rate * before * along + evidence.rate**2)
-    expected = np.where(follows, moved, np.nan)
-    return equal(after, expected, part="update", size=before + evidence.rate)
+def largest_inverse_frequency(dataset: Dataset) -> float:
+    """1/min π, at least N; infinite where that is too skewed for a number."""
+    log_pi = dataset.log_frequency
+    rarest = np.log(dataset.frequencies).min() if log_pi is None else log_pi.min()
+    return float(np.exp(-rarest)) if rarest > -700 else np.inf
 
 
 def smallest_optimal_mass(evidence: Evidence[Dataset]) -> Grid:

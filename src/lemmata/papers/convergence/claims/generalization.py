@@ -5,19 +5,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from lemmata.claims import Bench, Comparison, Version, at_least, equal, statements
+from lemmata.claims import Bench, Comparison, at_least, equal, statements, tends_to
+from lemmata.margin import Status
 from lemmata.settings import Evidence
 from lemmata.tokens import Role
 
 from .. import theory
-from ..counterexamples import label_out_of_reach
+from ..counterexamples import confused
 from ..experiments import EXAMPLE, STRUCTURES, TRAINED_MODELS
 from ..setting import (
     ASSUMPTION_2,
     CHOICE,
-    COLLOCATION,
-    ORDERS,
     PREFIXES,
+    SINGLE_VALUED,
     STANDING,
     ZERO_START,
     Dataset,
@@ -59,9 +59,9 @@ def stated_norm_squared(dataset: Dataset) -> Fraction:
     return total
 
 
-def _without_a_preimage(bench: Bench) -> list[Comparison]:
-    """As printed, Assumption 1 lets inputs lack the preimage of their next token."""
-    alone = Evidence((label_out_of_reach(),))
+def _with_a_confused_token(bench: Bench) -> list[Comparison]:
+    """As printed, it does not ask for Assumption 1."""
+    alone = Evidence((confused(),))
     return on_its_own(alone, proposition_2(alone))
 
 
@@ -69,34 +69,27 @@ def _without_a_preimage(bench: Bench) -> list[Comparison]:
     "proposition-4",
     "Appendix D.1",
     _FORM + " Only Assumption 2 is asked for.",
-    hypotheses=(COLLOCATION, ORDERS, PREFIXES, ASSUMPTION_2),
+    hypotheses=(SINGLE_VALUED, PREFIXES, ASSUMPTION_2),
     on=STRUCTURES,
     kind="hypothesis",
-    counterexample=_without_a_preimage,
+    counterexample=_with_a_confused_token,
 )
 @claim(
     "proposition-2",
     "Section 6",
     _FORM,
-    hypotheses=(COLLOCATION, ORDERS, PREFIXES, ASSUMPTION_2),
+    hypotheses=(*STANDING, ASSUMPTION_2),
     on=STRUCTURES,
-    kind="hypothesis",
-    counterexample=_without_a_preimage,
-    versions=[
-        Version(
-            "repaired",
-            where="Section 6, repaired",
-            statement=_FORM + " Every input contains the preimage of its next token.",
-            hypotheses=(*STANDING, ASSUMPTION_2),
-        )
-    ],
 )
-@no_fault("form", "{} exact solutions have this form")
+@no_fault("form")
 def proposition_2(dataset: Dataset) -> Iterator[Fault]:
-    """In rational numbers. With preimages, every query has one optimal token.
+    """In rational numbers, where Eq. (3) has a solution.
 
-    The proof sets a gradient to zero and forgets that multipliers are ≥ 0.
+    In the setting of Section 4.1, where the loss can vanish, every query has one optimal token, and
+    that saves it: the proof sets a gradient to zero and forgets that multipliers are ≥ 0.
     """
+    if dataset.attention_status is Status.INFEASIBLE:
+        return
     for query, columns in wrong_columns(dataset):
         yield (
             f"under query {dataset.data.name(query)} the solution of Eq. (3) is {columns}",
@@ -112,25 +105,28 @@ def proposition_2(dataset: Dataset) -> Iterator[Fault]:
 @claim(
     "theorem-3",
     "Section 6",
-    "There is C₀ > 0 with (x_* − x₀)ᵀW_kq(t)x_q ≥ C₀t and (x₀ − x)ᵀW_kq(t)x_q ≥ C₀t; an input of a "
-    "non-comparable x₀ and non-optimal tokens is predicted as n(x₀).",
+    "There is C₀ > 0 with (x_* − x₀)ᵀW_kq(t)x_q ≥ C₀t and (x₀ − x)ᵀW_kq(t)x_q ≥ C₀t for large t; "
+    "then an input of a non-comparable x₀ and non-optimal tokens is predicted as n(x₀).",
     hypotheses=(*STANDING, ASSUMPTION_2, CHOICE, ZERO_START),
     on=TRAINED_MODELS,
+    unbreakable="it speaks of all large t, which no finite run can refute",
 )
 def theorem_3(evidence: Evidence[Dataset]) -> list[Comparison]:
-    """C₀ is the smallest slope in the second half of the run; one copy of each token.
+    """C₀ is what W_kq*/‖W_kq*‖ gives: logits over tη have limits that are not 0.
 
-    As printed it does not ask for Assumption 3, although Theorem 1, which it rests on, does.
+    The predictions are those at the end, with one copy of x₀, one or two of the query and none or
+    two of every other non-optimal token. As printed it does not ask for Assumption 3, although
+    Theorem 1, which it rests on, does.
     """
-    steps = evidence.records
-    half = max(float(steps[-1]) / 2, 1.0)
-    t = np.maximum(steps, 1)
-    ordered = [
-        at_least(
-            evidence.smallest_optimal / t, 0.0, part="x_* above x₀", strict=True, from_step=half
+    steps = np.maximum(evidence.records, 1)
+    reach, trend = steps * evidence.rate, 1 / steps
+    above, below = evidence.each(_least_entries)[:, :2, None].transpose(1, 0, 2)
+    ordered: list[Comparison] = [
+        tends_to(
+            evidence.smallest_optimal / reach, above, part="x_* above x₀, over tη", trend=trend
         ),
-        at_least(
-            -evidence.largest_non_optimal / t, 0.0, part="x₀ above x", strict=True, from_step=half
+        tends_to(
+            -evidence.largest_non_optimal / reach, below, part="x₀ above x, over tη", trend=trend
         ),
         equal(evidence.largest_idle, 0.0, part="x₀ stays at 0", size=evidence.norm),
     ]
@@ -147,6 +143,13 @@ def theorem_3(evidence: Evidence[Dataset]) -> list[Comparison]:
         places=np.arange(spoken.unseen_chance.shape[1]),
     )
     return [*ordered, prediction]
+
+
+def _least_entries(dataset: Dataset) -> list[float]:
+    """The smallest positive entry of W_kq*/‖W_kq*‖, and the smallest size of a negative one."""
+    entries = [float(value) for value in dataset.attention_margin.entries.values()]
+    ends = [min(x for x in entries if x > 0), min(-x for x in entries if x < 0)]
+    return [end / dataset.norm_kq for end in ends]
 
 
 @claim(

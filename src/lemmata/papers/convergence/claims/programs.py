@@ -10,7 +10,7 @@ from lemmata.margin import check_optimality, embedded_max_margin, max_margin
 from lemmata.settings import Evidence
 from lemmata.tokens import canonical_embeddings, random_orthonormal_embeddings
 
-from ..experiments import RANDOM_POINTS, SMALL_STRUCTURES, STRUCTURES
+from ..experiments import PRINTED, SMALL_STRUCTURES, STRUCTURES
 from ..setting import ASSUMPTION_2, AT_POINTS, CHOICE, ORDERS, SINGLE_VALUED, TWO_TOKENS, Dataset
 from ._facts import Fault, no_fault
 from ._training import EPS
@@ -26,7 +26,7 @@ LARGEST = 8
     "Section 4.1, Eq. (1)",
     "The mean loss over D_0 equals the loss over distinct inputs, weighted by their frequencies π.",
     hypotheses=AT_POINTS,
-    on=RANDOM_POINTS,
+    on=PRINTED,
 )
 def equation_1(evidence: Evidence[Dataset]) -> Comparison:
     """Both sums at random weights."""
@@ -43,10 +43,10 @@ def equation_2(evidence: Evidence[Dataset]) -> list[Comparison]:
     """The certified exact solution against the closed form."""
     squares = evidence.each(lambda d: d.value_margin.norm_squared_exact)
     sizes = evidence.each(lambda d: d.K - 1)
-    return [_closed_form(evidence), equal(squares, sizes, part="‖W_ov*‖²")]
+    return [*_closed_form(evidence), equal(squares, sizes, part="‖W_ov*‖²")]
 
 
-@no_fault("closed form", "every exact solution has these entries")
+@no_fault("closed form")
 def _closed_form(dataset: Dataset) -> Iterator[Fault]:
     stated = {
         (v, x): Fraction(int(v == after)) - Fraction(1, dataset.K)
@@ -70,7 +70,7 @@ def _closed_form(dataset: Dataset) -> Iterator[Fault]:
     "unique.",
     hypotheses=(SINGLE_VALUED, ORDERS, ASSUMPTION_2),
 )
-@no_fault("certificate", "every solution is certified in rational numbers")
+@no_fault("certificate")
 def certified_solution(dataset: Dataset) -> Iterator[Fault]:
     """The multipliers of every solution checked exactly; a strictly convex program has one."""
     solution = dataset.attention_margin
@@ -116,6 +116,6 @@ def _apart(dataset: Dataset, rotate: bool) -> tuple[float, float, float]:
     assert exact.weights is not None
     assert solution.weights is not None
     back = embeddings @ solution.weights @ embeddings.T
-    norm = float(np.linalg.norm(exact.weights))
+    norm = float(np.linalg.norm(exact.weights)) or 1.0
     error = solution.error_bound / norm + 64 * EPS * K
     return float(np.linalg.norm(back - exact.weights)), norm, error

@@ -1,14 +1,19 @@
 """Section 5.1 and Appendix B: the feed-forward layer goes to W_ov*."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
+from flint import arb
 
 from lemmata.claims import Comparison, Silence, Version, at_least, at_most, equal, statements
 from lemmata.settings import Evidence
 
 from .. import theory
-from ..experiments import FIRST_STAGE, LONG_STAGE_1, RANDOM_POINTS
+from ..experiments import FIRST_STAGE, FROM_ANYWHERE, LONG_STAGE_1, PRINTED, RANDOM_POINTS, UPDATES
 from ..setting import AT_POINTS, ORDERS, STAGE_1, Dataset
-from ._training import norm_bounds, update_rule
+from ._training import EPS, norm_bounds
 
 claim = statements("convergence", on=FIRST_STAGE, hypotheses=STAGE_1)
 anywhere = statements("convergence", on=RANDOM_POINTS, hypotheses=AT_POINTS)
@@ -49,10 +54,11 @@ def proposition_1(evidence: Evidence[Dataset], constant: int, loss: bool) -> lis
 @claim(
     "lemma-1",
     "Appendix B",
-    "tη₀ + ‖W_ov(0)‖ ≥ ‖W_ov(t)‖ ≥ tη₀/(2‖W_ov*‖) − ‖W_ov(0)‖.",
+    "tη₀ + ‖W_ov(0)‖ ≥ ‖W_ov(t)‖ ≥ tη₀/(2‖W_ov*‖) − ‖W_ov(0)‖ for any W_ov(0).",
+    on=FROM_ANYWHERE,
 )
-def lemma_1(evidence: Evidence[Dataset]) -> list[Comparison]:
-    """Along Algorithm 1, which starts at zero."""
+def lemma_1(evidence: Evidence[Any]) -> list[Comparison]:
+    """From random starts of several sizes; from zero it is part of Proposition 1."""
     return norm_bounds(evidence, 2 * evidence.norm_ov)
 
 
@@ -117,6 +123,13 @@ def lemma_3(evidence: Evidence[Dataset]) -> Comparison:
     return equal(evidence.wrong_spread, 0.0, part="equal logits", size=evidence.largest_margin)
 
 
+def _margin_in_balls(dataset: Dataset, options: Mapping[str, Any]) -> Comparison:
+    """Tη₀/√(|V| − 1), which is what stage 1 gives from zero, against 3Tη₀/(4(|V| − 1))."""
+    reach = arb(LONG_STAGE_1.training.stage1_steps) * arb(LONG_STAGE_1.training.stage1_rate)
+    others = arb(dataset.K - 1)
+    return at_most([[reach / others.sqrt()]], [[3 * reach / (4 * others)]])
+
+
 @claim(
     "corollary-1",
     "Appendix C.1",
@@ -124,6 +137,7 @@ def lemma_3(evidence: Evidence[Dataset]) -> Comparison:
     "Tη₀/(4‖W_ov*‖²), and wrong tokens tie.",
     on=LONG_STAGE_1,
     kind="constant",
+    exact=_margin_in_balls,
     both=True,
     versions=[
         Version(
@@ -137,11 +151,11 @@ def corollary_1(evidence: Evidence[Dataset], both: bool) -> list[Comparison]:
     """At T. The margin is Tη₀/‖W_ov*‖ = 4‖W_ov*‖Δ, and 4‖W_ov*‖ ≥ 4 > 3."""
     T = float(evidence.stage1_steps[0, 0])
     constants = np.hstack([evidence.rate, evidence.norm_ov, evidence.K])
-    needed = max(theory.corollary_1_steps(*row) for row in constants)
-    if needed > T:
+    needed = np.array([[theory.corollary_1_steps(*row)] for row in constants])
+    if (needed > T).all():
         reason = "T ≥ 384‖W_ov*‖⁵ log(2|V|) log T/η₀ is not met: it asks for"
-        return [Silence(f"{reason} T ≥ {needed:.4g}, and T = {T:.0f}", applies=False)]
-    delta, smallest, largest = _margins(evidence)
+        return [Silence(f"{reason} T ≥ {needed.min():.4g}, and T = {T:.0f}", applies=False)]
+    delta, smallest, largest = (np.where(needed > T, np.nan, x) for x in _margins(evidence))
     lower = at_least(smallest, delta, part="above Δ", baseline=0.0, strict=True, places=[T])
     if not both:
         return [lower]
@@ -162,16 +176,17 @@ def _margins(evidence: Evidence[Dataset]) -> tuple[np.ndarray, np.ndarray, np.nd
 @claim(
     "section-c.1/equal-margins",
     "Appendix C.1, after Corollary 1",
-    "The simplification that all margins of W_ov(T) equal Tη₀/(4‖W_ov*‖²).",
-    kind="constant",
+    "Margins of W_ov(T) may be taken to be equal, since they are of the order of Δ = "
+    "Tη₀/(4‖W_ov*‖²): they are equal, to 4‖W_ov*‖Δ.",
+    on=replace(FIRST_STAGE, free=("stage1_rate", "stage1_steps")),
 )
 def equal_margins(evidence: Evidence[Dataset]) -> list[Comparison]:
-    """They are equal indeed, but 4‖W_ov*‖ times larger than it says."""
+    """The simplification of the paper is exact, with another Δ."""
     delta, smallest, largest = _margins(evidence)
-    T = evidence.records[-1:]
+    at = {"places": evidence.records[-1:], "rounding": (64 + evidence.records[-1]) * EPS}
     return [
-        equal(largest, smallest, part="all equal", places=T),
-        equal(smallest, delta, part="value", places=T),
+        equal(largest, smallest, part="all equal", **at),
+        equal(smallest, 4 * evidence.norm_ov * delta, part="value", **at),
     ]
 
 
@@ -179,6 +194,7 @@ def equal_margins(evidence: Evidence[Dataset]) -> list[Comparison]:
     "equation-5",
     "Appendix A, Eq. (5)",
     "Column x of ∇L₀ is softmax(W_ov x) − e_{n(x)}.",
+    on=PRINTED,
 )
 def equation_5(evidence: Evidence[Dataset]) -> Comparison:
     """Projected on random directions, against complex-step derivatives of L₀."""
@@ -189,10 +205,11 @@ def equation_5(evidence: Evidence[Dataset]) -> Comparison:
     "equation-7",
     "Appendix B, Eq. (7)",
     "Each update of stage 1 moves W_ov by exactly η₀ against the gradient.",
+    on=UPDATES,
 )
 def equation_7(evidence: Evidence[Dataset]) -> Comparison:
-    """The norm after each update."""
-    return update_rule(evidence)
+    """The matrix after an update, against Eq. (5) as printed."""
+    return equal(evidence.apart_1, 0.0, part="update", size=evidence.size_1)
 
 
 @anywhere(

@@ -8,9 +8,9 @@ from lemmata.claims import Bench, Comparison, Fact, equal, statements, tends_to
 from lemmata.settings import Evidence
 from lemmata.tokens import Role
 
-from ..counterexamples import shared_next_token, vanishing_loss
+from ..counterexamples import shared_by_two, vanishing_loss
 from ..experiments import EXAMPLE_STRUCTURE, STRUCTURES
-from ..setting import COLLOCATION, ORDERS, PREIMAGE, SINGLE_VALUED, Dataset
+from ..setting import COLLOCATION, ORDERS, PREFIXES, PREIMAGE, SINGLE_VALUED, Dataset
 from ._facts import Fault, no_fault, on_its_own
 
 claim = statements("convergence", on=STRUCTURES)
@@ -22,7 +22,7 @@ claim = statements("convergence", on=STRUCTURES)
     "Without confused tokens, x >_q x' is a strict partial order: irreflexive and transitive.",
     hypotheses=(SINGLE_VALUED, ORDERS),
 )
-@no_fault("strict order", "every order is irreflexive and transitive")
+@no_fault("strict order")
 def definition_1(dataset: Dataset) -> Iterator[Fault]:
     """Both axioms for every query, by enumeration of pairs of edges."""
     names = dataset.data.name
@@ -38,7 +38,7 @@ def definition_1(dataset: Dataset) -> Iterator[Fault]:
 
 def _vanishing_loss_without_injectivity(bench: Bench) -> list[Comparison]:
     """The loss at (s W_ov*, s W_kq*) vanishes as s grows, and n is not injective."""
-    dataset = shared_next_token()
+    dataset = shared_by_two()
     scales = np.geomspace(10, 1000, 9)
     losses = np.exp(vanishing_loss(dataset, scales))[None, :]
     return [
@@ -51,7 +51,7 @@ def _vanishing_loss_without_injectivity(bench: Bench) -> list[Comparison]:
     "section-4.1/injective",
     "Section 4.1",
     "If the training loss can be made arbitrarily small, then n is injective.",
-    hypotheses=(SINGLE_VALUED, ORDERS, PREIMAGE),
+    hypotheses=(SINGLE_VALUED, ORDERS, PREIMAGE, PREFIXES),
     kind="substance",
     counterexample=_vanishing_loss_without_injectivity,
 )
@@ -68,9 +68,12 @@ def injective_collocation(evidence: Evidence[Dataset]) -> Comparison:
     hypotheses=(SINGLE_VALUED,),
     kind="misprint",
 )
-@no_fault("types", "every token has one type")
+@no_fault("types")
 def printed_roles(dataset: Dataset) -> Iterator[Fault]:
-    """Printed: optimal = nobody above, non-optimal = nobody below, non-comparable = neither."""
+    """Printed: optimal = nobody above, non-optimal = nobody below, non-comparable = neither.
+
+    A slip of wording: "strict" roles, which also beat or are beaten by somebody, are meant.
+    """
     name = dataset.data.name
     for query, graph in dataset.orders.graphs.items():
         above = {a for a, _ in graph.evidence}
@@ -95,7 +98,7 @@ def printed_roles(dataset: Dataset) -> Iterator[Fault]:
     "n and the orders give back the data: the next token is n of the optimal token of the input.",
     hypotheses=(COLLOCATION, ORDERS, PREIMAGE),
 )
-@no_fault("regeneration", "every sample is predicted")
+@no_fault("regeneration")
 def regeneration(dataset: Dataset) -> Iterator[Fault]:
     """Predict every sample from n and the role of its tokens alone."""
     for sample in dataset.data.samples:
@@ -120,9 +123,9 @@ def _lonely_query(bench: Bench) -> list[Comparison]:
     kind="misprint",
     counterexample=_lonely_query,
 )
-@no_fault("absence", "no non-comparable token occurs with its query")
+@no_fault("absence")
 def non_comparable_is_absent(dataset: Dataset) -> Iterator[Fault]:
-    """False for q itself when [q] is the only input that ends in q."""
+    """A slip of wording: it is so for all tokens but q itself, when [q] is its only input."""
     name = dataset.data.name
     for sample in dataset.data.samples:
         for token in set(sample.tokens):
@@ -142,7 +145,7 @@ def non_comparable_is_absent(dataset: Dataset) -> Iterator[Fault]:
     hypotheses=(SINGLE_VALUED,),
     kind="misprint",
 )
-@no_fault("prose", "the two readings agree on every input")
+@no_fault("prose")
 def prose_assumption_3(dataset: Dataset) -> Iterator[Fault]:
     """Compare the two readings on every input."""
     for sample in dataset.data.samples:

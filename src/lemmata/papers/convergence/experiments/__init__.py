@@ -5,15 +5,15 @@ from dataclasses import replace
 from lemmata.claims import Experiment, Several
 
 from .. import theory
-from ..counterexamples import label_out_of_reach, outnumbered, shared_next_token
+from ..counterexamples import label_out_of_reach, shared_next_token
 from ..setting import Dataset, Joint, Realizable, Rejection, Samples, TwoStage, example_1
 from ._instances import Drawn as Drawn
 from ._instances import Fixed as Fixed
-from ._instances import Part
+from ._instances import Part, SmallSentences
 from ._measures import (
     algorithm_1,
     asked,
-    both_stages,
+    from_anywhere,
     joint_training,
     past_lemma_7,
     stage_1,
@@ -21,7 +21,9 @@ from ._measures import (
     structures,
     trained_models,
 )
-from ._points import random_points
+from ._measures import followed as followed
+from ._points import printed_formulas, random_points
+from ._updates import single_updates
 
 PAPER_DATA = Drawn(Realizable(), 100)
 TWO_TOKENS = Fixed((Dataset.from_sentences("abab", ["abab", "ba"]),))
@@ -40,7 +42,21 @@ ALL_DATA = Several((SPECIAL_DATA, PAPER_DATA))
 SIXTEEN = Several((SPECIAL_DATA, Drawn(Realizable(), 8)))
 
 STRUCTURES = Experiment(ALL_DATA, structures)
-SMALL_STRUCTURES = Experiment(SMALL_DATA, structures)
+ALL_SENTENCES = Experiment(
+    Several((SmallSentences(4, 4), Drawn(Rejection(vocabulary=6, longest=8), 200))), structures
+)
+"""Sentences that are grown token by token, whatever token they attend to."""
+
+SMALL_STRUCTURES = Experiment(
+    Several(
+        (
+            SMALL_DATA,
+            Drawn(Realizable(vocabulary=5, longest=6), 10),
+            *(Drawn(Samples(6, optimal), 5) for optimal in (1, 2, 3)),
+        )
+    ),
+    structures,
+)
 EXAMPLE_STRUCTURE = Experiment(EXAMPLE_DATA, structures, own=True)
 SAMPLE_LEVEL = Experiment(
     Several(
@@ -52,34 +68,50 @@ SAMPLE_LEVEL = Experiment(
     structures,
 )
 RANDOM_POINTS = Experiment(Several((SPECIAL_DATA, Drawn(Realizable(), 6))), random_points)
+PRINTED = replace(RANDOM_POINTS, measure=printed_formulas)
+
+FREE = ("rate", "steps", "stage1_rate", "stage1_steps")
+"""What a statement about Algorithm 1 with any steps leaves open."""
 
 TRAINING = Experiment(ALL_DATA, stage_2, TwoStage())
 FIRST_STAGE = Experiment(ALL_DATA, stage_1, TwoStage())
-BOTH_STAGES = Experiment(ALL_DATA, both_stages, TwoStage())
-TRAINED_MODELS = Experiment(ALL_DATA, trained_models, TwoStage())
-LARGE_STEPS = Experiment(SIXTEEN, past_lemma_7, TwoStage(steps=200, rate="largest"))
-LONG_RUN = Experiment(SIXTEEN, stage_2, TwoStage(steps=5_000, rate=0.2, record="log"))
+ANY_STEPS = replace(TRAINING, free=FREE)
+UPDATES = Experiment(
+    SMALL_DATA, single_updates, TwoStage(stage1_steps=20, steps=3, rate=0.3, stage1_rate=0.3)
+)
+FROM_ANYWHERE = Experiment(SMALL_DATA, from_anywhere, TwoStage(stage1_steps=1_000, steps=0))
+LARGE_STEPS = Experiment(
+    SIXTEEN, past_lemma_7, TwoStage(steps=200, rate="largest"), free=("rate", "stage1_steps")
+)
+LONG = TwoStage(steps=5_000, rate=0.2, record="log")
+LONG_DATA = Several(
+    (SIXTEEN, Drawn(Realizable(vocabulary=8, assumption_3=False, random_lengths=False), 4))
+)
+LONG_RUN = Experiment(LONG_DATA, stage_2, LONG)
+TRAINED_MODELS = Experiment(LONG_DATA, trained_models, LONG)
+T_FOR_TWO = int(theory.corollary_1_steps(eta0=0.5, n=1.0, K=2))
+"""As long as Corollary 1 asks with two tokens, where ||W_ov*|| is 1."""
+
 LONG_STAGE_1 = Experiment(
     TWO_TOKENS,
     stage_1,
-    TwoStage(
-        stage1_steps=int(theory.corollary_1_steps(eta0=0.5, n=1.0, K=2)),
-        stage1_rate=0.5,
-        steps=1,
-        record="log",
-    ),
+    TwoStage(stage1_steps=T_FOR_TWO, stage1_rate=0.5, steps=1, record="log"),
 )
-"""For as long as Corollary 1 asks with two tokens, where ||W_ov*|| is 1."""
-
+LONG_ENOUGH = Experiment(
+    Several((TWO_TOKENS, Fixed((Dataset.from_sentences("aba", ["aba", "ba"]),)))),
+    stage_2,
+    TwoStage(stage1_steps=T_FOR_TWO, stage1_rate=0.5, rate="largest", record="log"),
+)
 WITHOUT_ASSUMPTION_3 = Experiment(
     Several(
         (
-            Fixed((outnumbered(),)),
             Drawn(Realizable(assumption_3=False, random_lengths=False), 10),
+            Drawn(Realizable(vocabulary=5, assumption_3=False, random_lengths=False), 10),
         )
     ),
     stage_2,
     TwoStage(steps=200, rate=0.05),
+    free=FREE,
 )
 EXAMPLE = Experiment(Part(EXAMPLE_DATA, ALL_DATA), asked, TwoStage(), own=True)
 EXAMPLE_RUN = replace(EXAMPLE, measure=algorithm_1)

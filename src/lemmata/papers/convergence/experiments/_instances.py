@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 
 from lemmata.claims import AbstractInstances, Scale
 
-from ..setting import Dataset, Generator, generate
+from ..setting import Dataset, Generator, generate, realizable_sentences
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,25 @@ class Drawn(AbstractInstances):
             f"{self.count}" if self.paper_count is None else f"{self.count} to {self.paper_count}"
         )
         return f"{count} of {type(self.recipe).__name__}({changed})"
+
+
+@dataclass(frozen=True)
+class SmallSentences(AbstractInstances):
+    """All small prefix-closed realizable datasets, up to names of tokens."""
+
+    tokens: int
+    longest: int
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Dataset]:
+        data = realizable_sentences(self.tokens, self.longest)
+        return [Dataset(f"sentences {i}", each) for i, each in enumerate(data)]
+
+    @property
+    def says(self) -> str:
+        return (
+            f"all prefix-closed realizable data with up to {self.tokens} tokens and inputs of up "
+            f"to {self.longest}"
+        )
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from lemmata.claims import Bench, Experiment
 from lemmata.settings import Evidence, as_rows
@@ -59,7 +58,7 @@ def stage_2(
 
 def _run(experiment: Experiment[Any], bench: Bench) -> TwoStageRun | None:
     """The run behind an experiment, shared by all that look at it."""
-    return bench.evidence(replace(experiment, measure=algorithm_1))
+    return bench.evidence(replace(experiment, measure=algorithm_1, free=()))
 
 
 def _stage(run: TwoStageRun | None, number: int, instances: Sequence[Dataset]) -> Evidence[Dataset]:
@@ -80,48 +79,54 @@ def _stage(run: TwoStageRun | None, number: int, instances: Sequence[Dataset]) -
     return Evidence(run.datasets, recording.steps, columns, untrained)
 
 
+STARTS = (0.01, 0.1, 0.5, 1.0)
+"""Sizes of W_ov(0)."""
+
+
 @dataclass(frozen=True)
-class Stage:
-    """A stage of training on a dataset."""
+class Started:
+    """A dataset whose first stage starts somewhere."""
 
     instance: Dataset
-    number: int
+    scale: float
 
     @property
     def name(self) -> str:
-        return f"{self.instance.name}, stage {self.number}"
+        return f"{self.instance.name} from W_ov(0) of size {self.scale:g}"
 
     @property
     def problems(self) -> Sequence[Problem]:
         return self.instance.problems
 
 
-def both_stages(
+def from_anywhere(
     experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
-) -> Evidence[Stage]:
-    """Both stages of Algorithm 1 side by side, each along its own steps."""
-    untrained = tuple(Stage(d, 1) for d in instances if not d.has_collocation)
-    run = _run(experiment, bench)
-    if run is None:
-        return Evidence((), skipped=untrained)
-    stages = [_stage(run, number, ()) for number in (1, 2)]
-    steps = np.union1d(*(stage.records for stage in stages))
+) -> Evidence[Started]:
+    """Stage 1 of Algorithm 1 from random starts of several sizes."""
+    fits = [d.has_collocation and d.embeddings is None for d in instances]
+    ready = [d for d, good in zip(instances, fits, strict=True) if good]
+    skipped = tuple(Started(d, 0.0) for d, good in zip(instances, fits, strict=True) if not good)
+    if not ready:
+        return Evidence((), skipped=skipped)
+    training: TwoStage = experiment.training
+    cases = tuple(Started(dataset, scale) for dataset in ready for scale in STARTS)
+    starts = [
+        case.scale
+        * np.random.default_rng([experiment.seed, i]).standard_normal((case.instance.K,) * 2)
+        for i, case in enumerate(cases)
+    ]
+    stage = training.first_stage([case.instance for case in cases], starts, bench.store)
     columns = {
-        name: np.concatenate([_spread(stage, stage.columns[name], steps) for stage in stages])
-        for name in ("norm", "descent_on_weights")
+        "norm": stage.series["norm"],
+        "rate": as_rows([training.rates(case.instance)[0] for case in cases]),
+        "norm_ov": as_rows([case.instance.norm_ov for case in cases]),
     }
-    columns["rate"] = np.concatenate([stage.rate for stage in stages])
-    cases = [Stage(dataset, i) for i, stage in enumerate(stages, 1) for dataset in stage]
-    return Evidence(tuple(cases), steps, columns, untrained)
+    return Evidence(cases, stage.steps, columns, skipped)
 
 
-def _spread(
-    evidence: Evidence[Any], grid: Float[np.ndarray, "rows _"], steps: np.ndarray
-) -> Float[np.ndarray, "rows _"]:
-    """The grid on more steps, unknown where nothing was recorded."""
-    wide = np.full((len(grid), len(steps)), np.nan)
-    wide[:, np.isin(steps, evidence.records)] = grid
-    return wide
+def followed(dataset: Dataset, training: TwoStage) -> Evidence[Dataset]:
+    """Stage 2 on one dataset, apart from all experiments."""
+    return _stage(training.run([dataset]), 2, ())
 
 
 def past_lemma_7(
@@ -159,11 +164,13 @@ def trained_models(
 
 
 def unseen_inputs(dataset: Dataset) -> Iterator[tuple[list[int], int]]:
-    """Inputs [x0, q] of a non-comparable and a non-optimal token, with n(x0)."""
+    """Inputs of a non-comparable token x0 and non-optimal ones, the query among them, and n(x0)."""
     for query in dataset.orders.graphs:
         if dataset.orders.role(query, query) == Role.NON_OPTIMAL:
+            others = [x for x in dataset.orders.having(query, Role.NON_OPTIMAL) if x != query]
             for token in dataset.orders.having(query, Role.NON_COMPARABLE):
-                yield [token, query], dataset.collocation.following[token]
+                for rest in ([query], [query] * 2, [*others, *others, query, query]):
+                    yield [token, *rest], dataset.collocation.following[token]
 
 
 def _chances(run: TwoStageRun, i: int, inputs: Sequence[tuple[list[int], int]]) -> np.ndarray:

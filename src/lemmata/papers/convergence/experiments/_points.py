@@ -48,27 +48,42 @@ class Point:
     mild: bool
 
 
-def random_points(
+def printed_formulas(
     experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
 ) -> Evidence[Dataset]:
-    """Losses and gradients at random weights of several sizes, by independent routes."""
-    ready = [d for d in instances if d.has_collocation and d.norm_kq > 0 and d.orthonormal]
-    skipped = tuple(dataset for dataset in instances if dataset not in ready)
-    if not ready:
-        return Evidence((), skipped=skipped)
-    points = [
-        _draw(dataset, np.random.default_rng([experiment.seed, i]))
-        for i, dataset in enumerate(ready)
-    ]
+    """Losses and gradients at random weights, as printed and by complex steps."""
+    ready, skipped, points = _points(experiment, instances)
     tables = [
         [_formulas(dataset, point) for point in row]
         for dataset, row in zip(ready, points, strict=True)
     ]
     columns = {
         name: np.array([[values[name] for values in table] for table in tables])
-        for name in tables[0][0]
+        for name in (tables[0][0] if tables else ())
     }
-    return Evidence(tuple(ready), None, columns | _implemented(ready, points), skipped)
+    return Evidence(ready, None, columns, skipped)
+
+
+def random_points(
+    experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
+) -> Evidence[Dataset]:
+    """Gradients at random weights of several sizes, in the log domain."""
+    ready, skipped, points = _points(experiment, instances)
+    columns = _implemented(ready, points) if ready else {}
+    return Evidence(ready, None, columns, skipped)
+
+
+Datasets = tuple[Dataset, ...]
+
+
+def _points(
+    experiment: Experiment[Any], instances: Sequence[Dataset]
+) -> tuple[Datasets, Datasets, list[list[Point]]]:
+    """The datasets that have points, those that have none, and the points: drawn as if alone."""
+    fits = [d.has_collocation and d.norm_kq > 0 and d.orthonormal for d in instances]
+    ready = tuple(d for d, good in zip(instances, fits, strict=True) if good)
+    skipped = tuple(d for d, good in zip(instances, fits, strict=True) if not good)
+    return ready, skipped, [_draw(d, np.random.default_rng(experiment.seed)) for d in ready]
 
 
 def _draw(dataset: Dataset, generator: np.random.Generator) -> list[Point]:
@@ -104,8 +119,8 @@ def _gradients(dataset: Dataset, point: Point) -> dict[str, float]:
     moved = weights + 1j * step * over_weights
     terms = {
         4: _lemma_4(dataset, point),
-        5: _equation_5(dataset, values) * over_values,
-        6: _equation_6(dataset, values, weights) * over_weights,
+        5: equation_5(dataset, values) * over_values,
+        6: equation_6(dataset, values, weights) * over_weights,
     }
     slopes = {
         4: _loss(dataset, point.equal, moved).imag / step,
@@ -149,23 +164,24 @@ def _loss(dataset: Dataset, values: Matrix, weights: Matrix) -> complex:
 
 
 def _listed_loss(dataset: Dataset, values: Matrix, weights: Matrix) -> float:
-    """The loss of Section 3: the mean over D_0, every repetition on its own."""
-    losses = [
-        _sample_loss(values, weights, sample.tokens, sample.label).real
+    """The loss of Section 3: the mean over D_0, where a sample stands as often as it occurs."""
+    total = sum(
+        sample.count * _sample_loss(values, weights, sample.tokens, sample.label).real
         for sample in dataset.data.samples
-        for _ in range(sample.count)
-    ]
-    return float(np.mean(losses))
+    )
+    return total / sum(sample.count for sample in dataset.data.samples)
 
 
-def _equation_5(dataset: Dataset, values: Matrix) -> Matrix:
+def equation_5(dataset: Dataset, values: Matrix) -> Matrix:
+    """Eq. (5) as printed, in token coordinates."""
     gradient = _softmax(values)
     after = [dataset.collocation.following[x] for x in range(dataset.K)]
     gradient[np.arange(dataset.K), after] -= 1
     return gradient
 
 
-def _equation_6(dataset: Dataset, values: Matrix, weights: Matrix) -> Matrix:
+def equation_6(dataset: Dataset, values: Matrix, weights: Matrix) -> Matrix:
+    """Eq. (6) as printed, in token coordinates."""
     gradient = np.zeros_like(weights)
     for sample, share in zip(dataset.data.samples, dataset.data.frequencies, strict=True):
         X = np.eye(dataset.K)[:, list(sample.tokens)]

@@ -85,6 +85,8 @@ class SentenceSpace(AbstractSpace[Dataset]):
 
     def extremes(self) -> Iterator[Dataset]:
         """Skewed frequencies, embeddings of every geometry and scale, W_kq(0); also in pairs."""
+        for base in BASES:
+            yield from _prejudiced(Dataset("prejudiced", _parse(base)))
         for number, (data, log_pi, geometry, scale, start) in enumerate(_combinations(), start=1):
             draw = np.random.default_rng(number)
             E = draw_embeddings(geometry, data.size, draw)
@@ -145,6 +147,8 @@ class SentenceSpace(AbstractSpace[Dataset]):
     def degenerate(self, instance: Dataset) -> str | None:
         if instance.broken("single_token", "nothing_to_attend"):
             return "attention has nothing to choose from"
+        if instance.embeddings is not None and not instance.embeddings.any(axis=1).all():
+            return "an embedding is 0"
         return None
 
     def doubt(self, instance: Dataset) -> float:
@@ -203,6 +207,16 @@ def _combinations() -> Iterator[tuple[TokenData, np.ndarray | None, str, float, 
             yield from ((plain, log_pi, geometry, 1.0, start) for start in STARTS)
             if geometry != "orthonormal":
                 yield from ((plain, log_pi, geometry, scale, 0.0) for scale in (1.0, *SCALES))
+
+
+def _prejudiced(dataset: Dataset) -> Iterator[Dataset]:
+    """W_kq(0) prefers all tokens but one under one query, each a little more than the last."""
+    for token, query in product(range(dataset.K), repeat=2):
+        for start in (3.0, 20.0):
+            W = np.zeros((dataset.K, dataset.K))
+            W[:, query] = start + 0.3 * np.arange(dataset.K)
+            W[token, query] = 0.0
+            yield replace(dataset, embeddings=np.eye(dataset.K), initial_weights=W)
 
 
 def _skewed(data: TokenData) -> Iterator[tuple[TokenData, np.ndarray | None]]:

@@ -108,16 +108,7 @@ class TwoStage:
         """Train every dataset, all as one batch."""
         batch = Batch(datasets)
         rate_ov, rate_kq = np.array([self.rates(dataset) for dataset in datasets]).T
-        first = CollocationTraining(
-            start=jnp.zeros_like(batch.target_ov),
-            following=batch.following,
-            vocabulary=jnp.asarray(batch.inputs.vocabulary),
-            target=batch.target_ov,
-            rate=jnp.asarray(rate_ov),
-            coordinates=batch.value_coordinates,
-            probe=ValueProbe(batch.following, jnp.asarray(batch.inputs.vocabulary)),
-            rule=self.rule,
-        )
+        first = self._collocation(batch, jnp.zeros_like(batch.target_ov))
         stage1 = run(first, self._steps(self.stage1_steps), store=store, progress=progress)
         values = _value_logits(batch.value_coordinates, stage1.final.weights)
         second = AttentionTraining(
@@ -134,6 +125,34 @@ class TwoStage:
         inputs = jax.tree.map(np.asarray, batch.inputs)
         return TwoStageRun(
             tuple(datasets), self, rate_ov, rate_kq, stage1, stage2, np.asarray(values), inputs
+        )
+
+    def first_stage(
+        self,
+        datasets: Sequence[Dataset],
+        starts: Sequence[Float[np.ndarray, "tokens vocabulary"]],
+        store: Store | None = None,
+    ) -> Recording[TrainingState]:
+        """Stage 1 alone, from other starts (W_ov x)_v, with the usual embeddings."""
+        batch = Batch(datasets)
+        start = np.zeros(batch.target_ov.shape)
+        for row, values in zip(start, starts, strict=True):
+            row[: len(values), : len(values)] = values
+        first = self._collocation(batch, jnp.asarray(start))
+        return run(first, self._steps(self.stage1_steps), store=store)
+
+    def _collocation(self, batch: Batch, start: jax.Array) -> CollocationTraining:
+        """Stage 1 of a batch."""
+        vocabulary = jnp.asarray(batch.inputs.vocabulary)
+        return CollocationTraining(
+            start=start,
+            following=batch.following,
+            vocabulary=vocabulary,
+            target=batch.target_ov,
+            rate=jnp.asarray([self.rates(dataset)[0] for dataset in batch.datasets]),
+            coordinates=batch.value_coordinates,
+            probe=ValueProbe(batch.following, vocabulary),
+            rule=self.rule,
         )
 
     def _steps(self, total: int) -> np.ndarray:

@@ -64,13 +64,14 @@ def lemma_6(dataset: Dataset) -> Numbers:
     "⟨∇L(W), W^mm⟩ ≤ −(1/n) Σ_i Σ_{t ∉ R_i} s_it.",
     on=SAMPLE,
 )
-@at_points(at_most, "rounding", part="⟨∇L, W^mm⟩")
+@at_points(at_most, "size", "rounding", part="⟨∇L, W^mm⟩")
 def lemma_6_sharp(dataset: Dataset) -> Numbers:
     """At random W."""
     off, weight = ~dataset.risk.tied, dataset.risk.weight[dataset.risk.sample]
     for at in random_points(dataset):
         product = np.sum(at.gradient(off) * dataset.target)
-        yield product, -np.sum((at.masses * weight)[off]), optimum_error(dataset)
+        mass, size = np.sum((at.masses * weight)[off]), at.gradient_size * dataset.norm
+        yield product, -mass, max(mass, size), optimum_error(dataset)
 
 
 @claim(

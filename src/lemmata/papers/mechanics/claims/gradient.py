@@ -74,7 +74,7 @@ def equation_19(dataset: Dataset, over: Literal["label", "others"] = "label") ->
     for at in random_points(dataset)[:2]:
         gradient, step = at.gradient(), np.zeros(at.weights.shape, dtype=complex)
         formula = gradient if over == "others" else np.zeros_like(gradient)
-        size = float(np.linalg.norm(gradient))
+        size = at.gradient_size
         for index in np.ndindex(*step.shape):
             step[index] = 1e-30j
             slope = float(np.imag(_plain_risk(dataset, at.weights + step))) / 1e-30

@@ -177,7 +177,7 @@ def equation_9(evidence: Evidence[Dataset]) -> Comparisons:
 @claim(
     "theorem-1/radius",
     "Appendix B.2, after Eq. (9)",
-    "L(R W') > L(R W^mm) once R > (1/ε) log(2 n T² c_up c_max / (c_dn c_min)).",
+    "L(R W') > L(R W^mm) once R > (1/ε) log(2 n T² c_up c_max / (c_dn c_min)), 0 < ε ≤ 1.",
 )
 def theorem_1_radius(evidence: Evidence[Dataset]) -> Comparisons:
     """For l(u) = −u, at and beyond the threshold."""

@@ -7,9 +7,14 @@ from lemmata.settings import Evidence
 
 from ..experiments import LATE_STEPS, PATHS, SAMPLE, STEPS, At, Followed, project, random_weights
 from ..setting import Dataset
-from ._shared import GLOBAL, Numbers, at_points
+from ._shared import GLOBAL, Numbers, aligns, at_points, sides
 
 claim = statements("mechanics", on=SAMPLE, hypotheses=GLOBAL)
+
+RELATIVE = "(29), relative to ‖Π_⊥ ∇L‖"
+
+LARGE = 20.0
+"""Weights count as large from so many times ‖W^mm‖ on."""
 
 SMALLEST = 1e-290
 """Gradients below this have lost digits to underflow."""
@@ -76,31 +81,38 @@ def equation_29_along_descent(evidence: Evidence[Dataset]) -> Comparisons:
     on=PATHS,
     kind="constant",
 )
+def equation_29(evidence: Evidence[Followed]) -> Comparisons:
+    """On the path −Π_⊥ ∇L is parallel to W^⊥, so the right side is the larger one at every R."""
+    towards, along = sides(evidence, _directions)
+    large = evidence.norm >= LARGE * evidence.each(lambda case: case.instance.norm)
+    return at_least(np.where(large, towards, np.nan), along, part=RELATIVE)
+
+
 @claim(
     "equation-29/repaired",
     "ours: with the factor 1 + ε that the standard proof has",
     "For every ε > 0, once ‖W^⊥‖ is large, −(1 + ε)⟨Π_⊥ ∇L, W^mm⟩/‖W^mm‖ ≥ −⟨Π_⊥ ∇L, W^⊥⟩/‖W^⊥‖.",
     on=PATHS,
-    epsilon=0.01,
-    large=60.0,
 )
-@at_points(at_least, part="(29), relative to ‖Π_⊥ ∇L‖")
-def equation_29(case: Followed, epsilon: float = 0.0, large: float = 20.0) -> Numbers:
-    """On the path −Π_⊥ ∇L is parallel to W^⊥, so the right side is the larger one at every R.
+def equation_29_with_a_factor(evidence: Evidence[Followed]) -> Comparisons:
+    """What the left side lacks of the right one without the factor tends to 0, like 1/R²."""
+    towards, along = sides(evidence, _directions)
+    return aligns(along - towards, trend=evidence.norm**-2.0, part=RELATIVE)
 
-    Weights count as large from ``large`` times ‖W^mm‖ on. Both sides are relative to ‖Π_⊥ ∇L‖.
-    """
+
+def _directions(case: Followed) -> Numbers:
+    """Both sides of (29) along the path, relative to ‖Π_⊥ ∇L‖."""
     dataset = case.instance
     for W in case.weights:
         off = At(dataset, W).gradient(~dataset.risk.tied)
-        if np.linalg.norm(W) < large * dataset.norm or np.linalg.norm(off) < SMALLEST:
+        if np.linalg.norm(off) < SMALLEST:
             yield np.nan, np.nan
             continue
         down = project(dataset.bound_basis, off) - off
         down /= np.linalg.norm(down)
         free = W - project(dataset.bound_basis, W)
-        along = np.sum(down * dataset.target) / dataset.norm
-        yield (1 + epsilon) * along, np.sum(down * free) / np.linalg.norm(free)
+        towards = np.sum(down * dataset.target) / dataset.norm
+        yield towards, np.sum(down * free) / np.linalg.norm(free)
 
 
 @claim(

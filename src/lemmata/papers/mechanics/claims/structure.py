@@ -6,7 +6,7 @@ import numpy as np
 
 from lemmata.claims import Bench, Comparisons, at_least, at_most, equal, statements
 from lemmata.margin import Pair, embedded_max_margin, pair_rows
-from lemmata.settings import Evidence
+from lemmata.settings import Evidence, as_rows
 from lemmata.tokens import PriorityGraph, label_positions, tied_positions
 
 from ..counterexamples import chain
@@ -143,13 +143,12 @@ def _margins(dataset: Dataset, pairs: Sequence[Pair]) -> Numbers:
 def acyc_svm(evidence: Evidence[Dataset]) -> Comparisons:
     """Solved separately, with and without the rows for ties; each is as good as its bound."""
     alone = [embedded_max_margin(dataset.graphs, dataset.E) for dataset in evidence]
-    solutions = {d.name: w.weights for d, w in zip(evidence, alone, strict=True)}
     norms = evidence.each(lambda d: d.norm)
     bounds = evidence.each(optimum_error) + np.array(
         [[w.error_bound / max(w.norm or 0.0, 1.0)] for w in alone]
     )
     return equal(
-        evidence.each(lambda d: solutions[d.name]),
+        as_rows([solution.weights for solution in alone]),
         evidence.each(lambda d: d.target),
         size=np.maximum(norms, 1.0),
         rounding=bounds,

@@ -296,7 +296,7 @@ def _beyond(
     margin, i = worst_margin(dataset, other)
     j = int(np.argmax(excess(LATE * dataset.target + inside)))
     start = lemma_4_radius(
-        1 - margin,
+        min(1 - margin, 1.0),
         dataset.data.total,
         dataset.data.longest_input,
         (1.0, 1.0),

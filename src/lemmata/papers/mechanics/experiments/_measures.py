@@ -215,7 +215,7 @@ def follow_spheres(
     experiment: Experiment[Any], datasets: Datasets, bench: Bench
 ) -> Evidence[Dataset]:
     """1 - corr of the minimisers on spheres of growing radius, for l(u) = -u and (1 - u)^2."""
-    ready, skipped = usable(small(datasets), lambda d: d.acyclic and d.margin.status == "solved")
+    ready, skipped = usable(small(datasets), _has_a_head)
     if not ready:
         return Evidence((), skipped=skipped)
     head = "embedding" if all(linear_head(d) is d.E for d in ready) else "identity"
@@ -237,9 +237,15 @@ def compare_directions(
     experiment: Experiment[Any], datasets: Datasets, bench: Bench
 ) -> Evidence[Dataset]:
     """Odds and excess risks (l(u) = -u) at R W^mm and at R W', for other W' of the same norm."""
-    ready, skipped = usable(small(datasets), lambda d: d.acyclic and d.margin.status == "solved")
+    ready, skipped = usable(small(datasets), _has_a_head)
     columns = _stack([_compare(dataset) for dataset in ready])
     return Evidence(tuple(ready), None, columns, skipped)
+
+
+def _has_a_head(dataset: Dataset) -> bool:
+    """What Theorem 1 asks for: acyclic data, W^mm, and a head with Assumption 3."""
+    solved = dataset.acyclic and dataset.margin.status == "solved"
+    return solved and linear_head(dataset) is not None
 
 
 def _stack(rows: Sequence[Mapping[str, Any]]) -> dict[str, Grid]:
@@ -250,13 +256,14 @@ def _stack(rows: Sequence[Mapping[str, Any]]) -> dict[str, Grid]:
 def _compare(dataset: Dataset) -> dict[str, list[float]]:
     """What Eqs. (6) to (9) speak of, for several W' and radii."""
     head = linear_head(dataset)
+    assert head is not None
     gaps = score_gaps(head @ dataset.E.T)
     n, T = dataset.data.total, dataset.data.longest_input
     rows = []
     for number in range(DIRECTIONS):
         other = other_direction(dataset, number, dataset.free_basis)
         margin, sample = worst_margin(dataset, other)
-        start = theorem_1_radius(1 - margin, n, T, (1.0, 1.0), gaps)
+        start = theorem_1_radius(min(1 - margin, 1.0), n, T, (1.0, 1.0), gaps)
         for R in (1.0, 5.0, 20.0, 80.0, 1.01 * start):
             best = R * dataset.target
             rows.append(

@@ -17,6 +17,7 @@ EPS = float(np.finfo(float).eps)
 
 POINTS = 12
 SCALES = (0.3, 1.0, 3.0, 10.0)
+SHORTEST = 1e-300
 
 
 def generator_for(dataset: Dataset, purpose: str) -> np.random.Generator:
@@ -25,10 +26,13 @@ def generator_for(dataset: Dataset, purpose: str) -> np.random.Generator:
 
 
 def random_weights(dataset: Dataset) -> list[Matrix]:
-    """Gaussian matrices at several scales."""
+    """Gaussian matrices at several scales, which logits have if embeddings are long or short."""
     draw = generator_for(dataset, "points")
     width = dataset.E.shape[1]
-    return [SCALES[i % len(SCALES)] * draw.standard_normal((width, width)) for i in range(POINTS)]
+    unit = 1 / max(float(np.sum(dataset.E**2, axis=1).max(initial=0.0)), SHORTEST)
+    return [
+        unit * SCALES[i % len(SCALES)] * draw.standard_normal((width, width)) for i in range(POINTS)
+    ]
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,13 @@ class At:
         """Eq. (19) with the right index set, or only the counted entries of it."""
         risk = self.dataset.risk
         return pull_back(self.dataset, risk.gradient(self.masses, counted))
+
+    @property
+    def gradient_size(self) -> float:
+        """The norm of the gradient if nothing cancelled in it: what its rounding is relative to."""
+        tokens, queries = self.dataset.cell_embeddings
+        terms = self.dataset.risk.slope_size(self.masses)
+        return float(np.linalg.norm(np.einsum("c,cd,ce->de", terms, abs(tokens), abs(queries))))
 
     def curvature_roots(self, basis: Basis, risk: Risk | None = None) -> np.ndarray:
         """Square roots of the eigenvalues of the Hessian along a basis, the largest first.

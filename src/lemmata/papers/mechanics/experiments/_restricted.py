@@ -13,13 +13,15 @@ from ._points import At, generator_for, project
 Matrix = Float[np.ndarray, "dimension dimension"]
 
 
-def linear_head(dataset: Dataset) -> Float[np.ndarray, "tokens dimension"]:
-    """C = E where that satisfies Assumption 3, else the head with C E^T = I."""
-    table = dataset.E @ dataset.E.T
-    others = table - np.where(np.eye(dataset.K, dtype=bool), np.inf, 0.0)
-    if (np.diag(table) > others.max(axis=1)).all():
-        return dataset.E
-    return np.linalg.pinv(dataset.E).T
+def linear_head(dataset: Dataset) -> Float[np.ndarray, "tokens dimension"] | None:
+    """C = E where that satisfies Assumption 3, else the head with C E^T = I; None if neither."""
+    for head in (dataset.E, np.linalg.pinv(dataset.E).T):
+        table = head @ dataset.E.T
+        others = table - np.where(np.eye(dataset.K, dtype=bool), np.inf, 0.0)
+        gaps = np.diag(table) - others.max(axis=1)
+        if (gaps > 1e-9 * np.diag(table)).all():
+            return head
+    return None
 
 
 def log_odds_outside(dataset: Dataset, weights: Matrix) -> Float[np.ndarray, "samples"]:

@@ -30,6 +30,9 @@ SCALES = (1e-4, 0.1, 10.0, 1e4)
 STARTS = (0.01, 1.0, 30.0, 1e3)
 """Of counts and of embeddings, against 1; and of W(0)."""
 
+HAIR = 2.0**-43
+"""Embeddings are moved by this much to see what is rounding."""
+
 GEOMETRIES = ("orthonormal", "rotated", "general", "close", "dependent")
 
 BASES = (
@@ -124,6 +127,20 @@ class TokenSpace(AbstractSpace[Dataset]):
         """Of W^mm, which is exact with orthonormal embeddings."""
         bound, norm = instance.margin.error_bound, instance.margin.norm
         return bound / norm if bound and norm else 0.0
+
+    def equivalents(self, instance: Dataset) -> Iterator[Dataset]:
+        """Samples in the other order; unit vectors, or all vectors moved by a hair together.
+
+        That keeps what is linearly dependent, and the name, from which random points come.
+        """
+        yield replace(instance, data=replace(instance.data, samples=instance.data.samples[::-1]))
+        if instance.embeddings is None:
+            yield replace(instance, embeddings=np.eye(instance.K))
+            return
+        for number in range(2):
+            noise = np.random.default_rng(number).standard_normal(2 * instance.E.shape[1:])
+            moved = instance.embeddings @ (np.eye(len(noise)) + HAIR * noise)
+            yield replace(instance, embeddings=moved)
 
     def changes(self, instance: Dataset) -> Iterator[tuple[str, Dataset]]:
         samples = instance.data.samples

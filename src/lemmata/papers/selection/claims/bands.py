@@ -94,7 +94,9 @@ def squared_bound(evidence: Evidence[StateGrid], least: float) -> Comparison:
     gamma = gamma_of(evidence)
     s, D = theory.chosen(u, q), theory.denominator(u, T, q)
     bound = evidence.rate * (1 - gamma**2) * d * (T - q) * s**2 * u**2 / ((T - 1) * D**2)
-    lost = 1 + 1 / (theory.overshoot(u, T, q) * np.abs(1 - gamma))
+    # The increment has a factor 1 - q alpha (T s - 1) / (T-q), in which terms of size alpha cancel.
+    left = q * (T - 1) * evidence.turn / (evidence.rate * d * evidence.alpha * u * (1 - u))
+    lost = 1 + 1 / (theory.overshoot(u, T, q) * np.abs(1 - gamma)) + (1 + evidence.alpha) / left
     return at_most(
         np.where(gamma >= least, evidence.turn, np.nan),
         bound,

@@ -13,6 +13,7 @@ from lemmata.settings import Evidence
 from ..counterexamples import Signs, plan_of, three_vectors
 from ..experiments.encodings import ENCODINGS, Ensemble
 from ..experiments.matrices import ENUMERATION, MATRICES, Enumeration, Matrices
+from ..experiments.plans import UNIT
 from ..setting import (
     Batch,
     Weights,
@@ -114,6 +115,7 @@ def pairwise_witness(bench: Bench) -> Comparison:
     "definition-2.3/separation",
     "Section 2.2",
     "If all |<e_i, e_j>| <= delta, then |<e_i, e_y>| <= delta/(1 - 2 delta) for i outside y.",
+    hypotheses=(UNIT,),
     kind="constant",
     counterexample=pairwise_witness,
 )
@@ -136,8 +138,9 @@ def coherences(evidence: Evidence[Ensemble]) -> np.ndarray:
 @claim(
     "own/coherence",
     "beside Definition 2.3",
-    "If all |<e_i, e_j>| <= mu with (q-1) mu < 1, then |<e_i, e_y>| <= q mu / (1 - (q-1) mu) off "
-    "the subset.",
+    "If encodings have unit length and all |<e_i, e_j>| <= mu with (q-1) mu < 1, then "
+    "|<e_i, e_y>| <= q mu / (1 - (q-1) mu) off the subset.",
+    hypotheses=(UNIT,),
 )
 def coherence(evidence: Evidence[Ensemble]) -> Comparison:
     mu, q = coherences(evidence), evidence.each(lambda case: case.plan.task.q)

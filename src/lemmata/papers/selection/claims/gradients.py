@@ -5,7 +5,6 @@ from functools import partial
 
 import jax.numpy as jnp
 import numpy as np
-from scipy.special import softmax
 
 from lemmata.claims import Comparison, equal, repaired, statements
 from lemmata.settings import Evidence
@@ -20,37 +19,12 @@ from ..experiments.matrices import (
 )
 from ..setting import Population, population
 from .definitions import AVERAGED, aligned, attention, mean_attention
-from .one_hot import stays_on_directions
+from .one_hot import literal_gradient, stays_on_directions
 
 claim = partial(statements("selection"), on=ENUMERATION)
 
 POINTS = ((0.0, 0.5), (0.7, 1.0), (2.0, 1.3), (6.0, 1.1))
 """C and alpha at which identities are checked."""
-
-
-def inside_gradient(case: Matrices, average_first: bool) -> np.ndarray:
-    """Lemma E.2's formulas; ``average_first`` takes E[S] before the product with Z, as printed."""
-    V, W = (np.asarray(matrix) for matrix in case.weights)
-    q, T = case.task.q, case.task.T
-    E, e_y = np.asarray(case.family.E), np.asarray(case.family.e_y)
-    gradient_V, gradient_W = np.zeros_like(V), np.zeros_like(W)
-    Z = np.stack(
-        [np.concatenate([case.X, np.broadcast_to(e, (len(case.X), *e.shape))], 1) for e in E]
-    )
-    for s, y in enumerate(case.y):
-        query = np.concatenate([np.broadcast_to(case.x_query, (len(E), case.task.d)), e_y[:, s]], 1)
-        S = softmax(np.einsum("mnwt,wv,mv->mnt", Z, W, query), axis=-1)
-        target = case.X[:, :, y].sum(axis=2) / q
-        ZS = np.einsum("mnwt,mnt->mnw", Z, S).mean(axis=0)
-        mean_Z = np.broadcast_to(ZS, (len(E), *ZS.shape))
-        if average_first:
-            mean_Z = np.einsum("mnwt,nt->mnw", Z, S.mean(axis=0))
-        residual = target[None] - mean_Z @ V.T
-        J = S[..., None] * (np.eye(T) - S[..., None, :])
-        inner = np.einsum("mnwt,mntu,mnvu,dv,mnd->mnw", Z, J, Z, V, residual, optimize=True)
-        gradient_W -= np.einsum("n,mnw,mv->wv", case.chances, inner, query) / len(E)
-        gradient_V -= np.einsum("n,mnd,mnw->dw", case.chances, residual, mean_Z) / len(E)
-    return np.concatenate([gradient_V.ravel(), gradient_W.ravel()]) / len(case.y)
 
 
 def by_largest(left: np.ndarray, right: np.ndarray, **options) -> Comparison:
@@ -75,7 +49,7 @@ def lemma_e2(evidence: Evidence[Matrices], average_first: bool = True) -> Compar
     def automatic(case: Matrices) -> np.ndarray:
         return np.concatenate([np.ravel(matrix) for matrix in case.gradients["inside"]])
 
-    formula = evidence.each(lambda case: inside_gradient(case, average_first))
+    formula = evidence.each(lambda case: literal_gradient(case, average_first))
     return by_largest(formula, evidence.each(automatic), part="gradient")
 
 

@@ -10,7 +10,12 @@ from lemmata.settings import Evidence
 from ..experiments.heat_maps import HEAT_MAPS, HeatMap
 from ..setting import CONVERGES
 
-claim = partial(statements("selection"), hypotheses=(CONVERGES,), on=HEAT_MAPS)
+claim = partial(
+    statements("selection"),
+    hypotheses=(CONVERGES,),
+    on=HEAT_MAPS,
+    unbreakable="it is about the runs of a figure",
+)
 
 LEFT = 0.1
 """Of a block's first size, for one that goes to 0; what gradient noise leaves is less."""

@@ -158,6 +158,7 @@ def width_tight(evidence: Evidence[Explicit]) -> list[Comparison]:
     "zero, and their first layers let through all that so many neurons can.",
     hypotheses=(),
     on=TRAINED,
+    unbreakable="it is about nets that one training finds",
 )
 def trained_net(evidence: Evidence[Trained]) -> Sequence[Comparison]:
     """The first layer exactly, the loss on fresh samples."""

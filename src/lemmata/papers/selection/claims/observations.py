@@ -12,8 +12,8 @@ from lemmata.claims import (
     Comparison,
     Fact,
     Inequality,
+    Silence,
     at_least,
-    at_most,
     mean_of,
     repaired,
     statements,
@@ -34,12 +34,14 @@ from ..experiments.endings import (
 )
 from ..experiments.ensembles import RIVALS
 from ..experiments.mean_fields import FORECAST, Forecast
-from ..experiments.runs import ADAM, ADAM_STARTS, SGD, SGD_STARTS, Arm, Pair, Starts
+from ..experiments.runs import ADAM, ADAM_STARTS, PAPER, SGD, SGD_STARTS, Arm, Pair, Starts
 from ..experiments.switched_encodings import SWITCHED, Switched
 from ..setting import CONVERGES
 from ._over_seeds import advantage, mean_at_least, mean_at_most, stays, vanishes
 
-claim = partial(statements("selection"), hypotheses=(CONVERGES,), on=SGD)
+FIGURE = "it is about the runs of a figure, as means over seeds"
+
+claim = partial(statements("selection"), hypotheses=(CONVERGES,), on=SGD, unbreakable=FIGURE)
 
 REPORTED_SHARE = 0.15 / (5 / 6)
 """The caption's 0.15 as a share of d/(2q) at the paper's sizes."""
@@ -95,45 +97,49 @@ def figure_2(pairs: Evidence[Pair]) -> list[Comparison]:
 @claim(
     "figure-2/converges-10k",
     "Section 4, caption of Figure 2",
-    "With fresh encodings the loss at longer lengths has converged after 10,000 of 100,000 steps: "
-    "it is at most twice that at the end.",
+    "With fresh encodings the loss at longer lengths has converged after 10,000 of 100,000 steps.",
     hypotheses=(),
     on=FORECAST,
-    kind="substance",
+    unbreakable="it is about the curves of a figure, and says not what converged means",
 )
 def converges_10k(forecasts: Evidence[Forecast]) -> Comparison:
-    """By the mean field at the paper's own sizes, which is ahead of SGD at that time."""
+    """What the mean field says of both times, at the paper's own sizes; it is ahead of SGD."""
     (forecast,) = forecasts
-    how, curve = forecast.how, forecast.curve
-    tasks = [(T, q) for T, q in how.tests if q == how.task.q]
-    losses = np.array([curve.losses[task] for task in tasks])
-    return at_most(
-        losses[:, 2:3],
-        2 * losses[:, -1:],
-        part="twice the loss at the end",
-        cases=[f"T = {T}" for T, _ in tasks],
-        places=curve.steps[2:3],
+    tasks = [(T, q) for T, q in forecast.how.tests if q == forecast.how.task.q]
+    losses = np.array([forecast.curve.losses[task] for task in tasks])[:, [2, -1]]
+    times = losses[:, 0] / losses[:, 1]
+    reason = (
+        f"the caption does not say what converged means; after a tenth of the steps the loss is "
+        f"{losses[:, 0].min():.3g} to {losses[:, 0].max():.3g}, {times.min():.2g} to "
+        f"{times.max():.2g} times that at the end, and falls like 1/t"
     )
+    return Silence(reason, part="convergence")
 
 
 @claim(
     "figure-4/length",
     "Appendix F.1, Figure 4",
-    "With fixed encodings every run ends with a loss of at least 0.15 at every longer length; runs "
-    "of other sizes are judged by the same share, 18 %, of d/(2q).",
+    "With fixed encodings every run of the paper's sizes ends with a loss of at least 0.15 at "
+    "every longer length; x_query, of which the paper says nothing, is 0.",
     on=SWITCHED,
     kind="constant",
     versions=[
         repaired(
             "With fixed encodings every run ends with a loss above a tenth of d/(2q) at "
             "every longer length.",
-            height=0.1,
+            reported=False,
         )
     ],
-    height=REPORTED_SHARE,
+    reported=True,
 )
-def figure_4_length(ends: Evidence[Switched], height: float) -> Comparison:
-    """As shares of d/(2q); the errors are those of the sampled subsets."""
+def figure_4_length(ends: Evidence[Switched], reported: bool) -> Comparison:
+    """The errors are those of the sampled subsets."""
+    if reported and ends.cases[0].task.T != PAPER.T:
+        reason = (
+            f"0.15 is said of T = {PAPER.T}, and says nothing of T = {ends.cases[0].task.T}; at "
+            "the paper's scale, and with another x_query, it may be otherwise"
+        )
+        return Silence(reason, part="loss at the end")
     rows = {
         f"{run.name}, T = {T}": (loss / run.zero_loss, error / run.zero_loss)
         for run in ends
@@ -142,7 +148,7 @@ def figure_4_length(ends: Evidence[Switched], height: float) -> Comparison:
     shares = np.array(list(rows.values()))
     return at_least(
         shares[:, :1],
-        height,
+        REPORTED_SHARE if reported else 0.1,
         error=shares[:, 1:],
         part="share of d/(2q) at the end",
         cases=list(rows),
@@ -228,15 +234,26 @@ def early_stopping(pairs: Evidence[Pair]) -> Inequality:
 @claim(
     "figure-5",
     "Appendix F.2, Figure 5",
-    "With Adam fixed encodings end with at least twice the loss at every longer length and do not "
-    "go to 0; at every unseen subset size the best loss of all steps is smaller with fresh ones.",
+    "With Adam fixed encodings end with at least twice the loss at every longer length, and it "
+    "does not go to 0 in 100,000 steps; at every unseen subset size the best loss of all steps is "
+    "smaller with fresh ones.",
     on=ADAM,
+    kind="substance",
 )
 def figure_5(pairs: Evidence[Pair]) -> list[Comparison]:
-    """Early stopping picks the best step."""
+    """Early stopping picks the best step.
+
+    In the paper's 100,000 steps the loss of fixed encodings falls like t^-0.65 in the end, which
+    few steps do not show.
+    """
+    how = pairs.cases[0].fixed.how
+    few = Silence(
+        f"{how.steps:,} steps are too few to see whether the loss with fixed encodings goes to 0",
+        part="fixed: power of 1/t",
+    )
     return [
         advantage(pairs, lengths(pairs), 2.0),
-        stays(pairs, lengths(pairs)),
+        stays(pairs, lengths(pairs)) if how.steps >= PAPER.steps else few,
         early_stopping(pairs),
     ]
 

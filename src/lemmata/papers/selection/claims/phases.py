@@ -86,29 +86,74 @@ def below_best(evidence: Evidence[Descent]) -> Comparison:
     return at_most(evidence.next_alpha, best, strict=True, rounding=ROUNDING, part="alpha < alpha*")
 
 
-@claim(
-    "theorem-d.4/growth-of-c",
-    PROOF,
-    "C grows by at least (eta/8) (1 - q s_+)^2 / (q (T-1) D) in every step.",
-    kind="hypothesis",
-)
-def growth_of_c(evidence: Evidence[Descent]) -> Comparison:
+def after_start(evidence: Evidence[Descent]) -> np.ndarray:
+    """Records from t = 1 on: at t = 0 everything is zero."""
+    assert evidence.steps is not None
+    return evidence.steps >= 1
+
+
+def by_reversed_step(evidence: Evidence[Descent]) -> tuple[np.ndarray, np.ndarray]:
+    """(eta/8) u^2 / (q (T-1) D), from the first step on."""
     T, q, u = evidence.T, evidence.q, evidence.missed
     least = evidence.rate * u**2 / (8 * q * (T - 1) * theory.denominator(u, T, q))
-    return grows_by(evidence, least)
+    return least, after_start(evidence)
+
+
+def before_reversed_step(evidence: Evidence[Descent]) -> tuple[np.ndarray, np.ndarray]:
+    """(eta/8) (T-q) s_+^2 u^2 / ((T-1) D^2), in Phase II."""
+    T, q, u = evidence.T, evidence.q, evidence.missed
+    s, D = theory.chosen(u, q), theory.denominator(u, T, q)
+    return evidence.rate * (T - q) * s**2 * u**2 / (8 * (T - 1) * D**2), evidence.phase == 2
+
+
+def without_alpha(evidence: Evidence[Descent]) -> tuple[np.ndarray, np.ndarray]:
+    """eta d s_+ u^2 / (2 (T-1) D), in Phase I from the first step on."""
+    least, here = with_alpha(evidence)
+    return least / (2 * np.where(here, evidence.alpha, 1.0)), here
+
+
+def with_alpha(evidence: Evidence[Descent]) -> tuple[np.ndarray, np.ndarray]:
+    """eta d alpha s_+ u^2 / ((T-1) D), likewise."""
+    T, q, d, u = evidence.T, evidence.q, evidence.d, evidence.missed
+    D = theory.denominator(u, T, q)
+    least = evidence.rate * d * evidence.alpha * theory.chosen(u, q) * u**2 / ((T - 1) * D)
+    return least, (evidence.phase == 1) & after_start(evidence)
 
 
 @claim(
     "theorem-d.4/growth-in-phase-1",
     PROOF,
-    "In Phase I, C grows by at least eta d s_+ (1 - q s_+)^2 / (2 (T-1) D) in a step.",
+    "In Phase I, C grows by at least eta d s_+ (1 - q s_+)^2 / (2 (T-1) D) in a step t >= 1.",
     kind="hypothesis",
+    bound=without_alpha,
+    versions=[
+        repaired(
+            "In Phase I, C grows by at least eta d alpha s_+ (1 - q s_+)^2 / ((T-1) D): the "
+            "printed bound needs alpha >= 1/2, and alpha starts at 0.",
+            bound=with_alpha,
+        )
+    ],
 )
-def growth_in_phase_1(evidence: Evidence[Descent]) -> Comparison:
-    T, q, d, u = evidence.T, evidence.q, evidence.d, evidence.missed
-    D = theory.denominator(u, T, q)
-    least = evidence.rate * d * theory.chosen(u, q) * u**2 / (2 * (T - 1) * D)
-    return grows_by(evidence, least, evidence.phase == 1)
+@claim(
+    "theorem-d.4/growth-of-c",
+    PROOF,
+    "C grows by at least (eta/8) (1 - q s_+)^2 / (q (T-1) D) in every step t >= 1.",
+    kind="substance",
+    bound=by_reversed_step,
+    versions=[
+        repaired(
+            "In Phase II, C grows by at least (eta/8) (T-q) s_+^2 (1 - q s_+)^2 / ((T-1) D^2).",
+            bound=before_reversed_step,
+        )
+    ],
+)
+def growth_of_c(
+    evidence: Evidence[Descent],
+    bound: Callable[[Evidence[Descent]], tuple[np.ndarray, np.ndarray]],
+) -> Comparison:
+    """By the bound that is printed before a step in the wrong direction, and by that after it."""
+    least, here = bound(evidence)
+    return grows_by(evidence, least, here)
 
 
 @claim(

@@ -15,7 +15,7 @@ from ..experiments.separation import (
     Separation,
     TrainedTransformer,
 )
-from ..setting import FITS, NARROWER, PROPER, printed_self_attention
+from ..setting import FITS, GUIDING, NARROWER, PROPER, printed_self_attention
 
 claim = statements("selection")
 
@@ -87,10 +87,11 @@ def equation_8_printed(evidence: Evidence[Literal8]) -> list[Comparison]:
 @claim(
     "section-3.3",
     "Section 3.3",
-    "At its own width d+d_e a transformer has a smaller mean squared error than any fully "
-    "connected net of that width, and nets need a width of order Td: with m first neurons they "
-    "keep a share of at least (1−m/(Td))(T−q)/(T−1) of the loss d/q of predicting zero.",
-    hypotheses=(FITS, NARROWER, PROPER),
+    "At its own width d+d_e a transformer whose encodings have |⟨e_i, e_y⟩| < 1 off y has a "
+    "smaller mean squared error than any fully connected net of that width, and nets need a width "
+    "of order Td: with m first neurons they keep a share of at least (1−m/(Td))(T−q)/(T−1) of the "
+    "loss d/q of predicting zero.",
+    hypotheses=(FITS, NARROWER, PROPER, GUIDING),
     on=SEPARATIONS,
 )
 def section_3_3(evidence: Evidence[Separation]) -> list[Comparison]:

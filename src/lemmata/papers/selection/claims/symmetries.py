@@ -10,6 +10,7 @@ from scipy.special import softmax
 from lemmata.claims import Bench, Comparison, at_least, at_most, equal, repaired, statements
 from lemmata.settings import Evidence
 
+from .. import theory
 from ..counterexamples import three_vectors
 from ..experiments.encodings import ENCODINGS, Ensemble
 from ..experiments.matrices import ENUMERATION, Enumeration
@@ -208,8 +209,8 @@ def log_level(case: Ensemble, rates: np.ndarray) -> np.ndarray:
 def by_isometry(case: Ensemble) -> tuple[np.ndarray, np.ndarray]:
     """(1-3 delta)/(1-2 delta) and (1-delta)/(1-2 delta), where delta is known exactly."""
     delta = np.array([found.delta if found.exact else np.nan for found in case.isometries])
-    delta = np.where(delta < 0.5, delta, np.nan)
-    return (1 - 3 * delta) / (1 - 2 * delta), (1 - delta) / (1 - 2 * delta)
+    low, high = theory.gap_bounds(np.where(delta < 0.5, delta, np.nan))
+    return np.asarray(low), np.asarray(high)
 
 
 def by_inner_products(case: Ensemble) -> tuple[np.ndarray, np.ndarray]:

@@ -25,9 +25,19 @@ from ..setting import (
     one_hot,
     self_attention,
     tight_encodings,
+    walsh,
 )
 from .networks import Unseen
-from .plans import AbstractOfPlan, AbstractPlanned, Drawn, Plans, Size, Trial, tabulate
+from .plans import (
+    AbstractOfPlan,
+    AbstractPlanned,
+    Drawn,
+    Plans,
+    Size,
+    Trial,
+    length_problem,
+    tabulate,
+)
 
 MOST_SUBSETS = 20_000
 """If there are more subsets, so many random ones are looked at."""
@@ -94,7 +104,7 @@ class Encoded(AbstractPlanned):
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What the proof needs and these encodings lack."""
-        problems = []
+        problems = list(length_problem(self.plan, self.E))
         if self.closest > CLOSE:
             text = f"some |<e_i, e_y>| off the subset is {self.closest:.4f}, more than 1/2"
             problems.append(Problem("encodings_too_close", self.name, text))
@@ -107,21 +117,26 @@ class Encoded(AbstractPlanned):
 
 
 @dataclass(frozen=True)
-class ThreeVectors(AbstractInstances):
-    """Three vectors with inner products of 1/4, for subsets of two, and several epsilons."""
+class HandMade(AbstractInstances):
+    """Three vectors with inner products of 1/4 for subsets of two, and 64 with inner products 1/2.
+
+    The latter are as close as the proof of Theorem C.3 allows, all of them.
+    """
 
     epsilons: tuple[float, ...]
 
     def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
-        E = tight_encodings()
+        near = np.concatenate([np.ones((64, 64)), walsh(6)]) / np.sqrt(128)
+        made = (("three vectors", tight_encodings(), 2), ("64 vectors half-way", near, 1))
         return [
-            Plan(f"three vectors, q=2 eps={eps:.2g}", Task(3, 2, 1), 1.0, eps, len(E), encodings=E)
+            Plan(f"{name}, q={q} eps={eps:.2g}", Task(E.shape[1], q, 1), 1.0, eps, len(E), 1.0, E)
+            for name, E, q in made
             for eps in self.epsilons
         ]
 
     @property
     def says(self) -> str:
-        return "three vectors with inner products of 1/4"
+        return "three vectors with inner products of 1/4, 64 with inner products of 1/2"
 
 
 def encode(plan: Plan, seed: int = 0) -> Encoded:
@@ -171,10 +186,10 @@ def _mixed(*epsilons: float) -> Several:
         Size(30, 3, 5, 300, threshold=0.25),
         Size(100, 2, 4, 400, threshold=0.25),
     )
-    return Several((Plans(sizes, epsilons=epsilons), ThreeVectors(epsilons)))
+    return Several((Plans(sizes, epsilons=epsilons), HandMade(epsilons)))
 
 
-ENCODED = Experiment(_mixed(0.5, 0.1, 0.01), _encoded)
+ENCODED = Experiment(_mixed(0.5, 0.9, 0.1, 0.01), _encoded)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from lemmata.claims import Bench, Experiment
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale, Several
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 from lemmata.training import run
 
+from ..counterexamples import stalled_plans
 from ..setting import (
     Average,
     FamilyAttention,
@@ -27,8 +28,17 @@ from ..setting import (
     largest_rate,
 )
 from ..theory import ceiling, kappa
-from .encodings import ENSEMBLES, NEARLY_ORTHONORMAL, Ensemble, family_gaps
-from .plans import AbstractPlanned, Descending, Drawn, Plans, Size, Trial, numbers_of
+from .encodings import ENSEMBLES, MEMBERS, NEARLY_ORTHONORMAL, Ensemble, ensemble, family_gaps
+from .plans import (
+    AbstractPlanned,
+    Descending,
+    Drawn,
+    Plans,
+    Size,
+    Trial,
+    all_problems,
+    numbers_of,
+)
 
 MOST_STEPS = 5_000_000
 """Where the search for the time to epsilon stops."""
@@ -94,6 +104,7 @@ def descend(
     *,
     bench: Bench,
     title: str,
+    most: int = MOST_STEPS,
     **further: Sequence[Any],
 ) -> list[Descent]:
     """Run the recursion for every plan, with a progress bar."""
@@ -104,12 +115,12 @@ def descend(
         loss=eps,
         alpha=1 - 0.1 * np.asarray(kappa(T, q, d, eps)),
         missed=np.full(len(plans), 0.5),
-        most=MOST_STEPS,
+        most=most,
     )
     steps = training.recorded
     progress = bench.track(title, len(plans) * training.steps)
     recording = run(dynamics, steps, store=bench.store, progress=progress)
-    usual: dict[str, Sequence[Any]] = {"problems": [plan.problems for plan in plans]}
+    usual: dict[str, Sequence[Any]] = {"problems": [all_problems(plan) for plan in plans]}
     more = usual | further
     return [
         Descent(
@@ -138,11 +149,16 @@ def as_evidence(cases: Sequence[Descent]) -> Evidence[Descent]:
     return Evidence(tuple(cases), first.steps, columns)
 
 
-def one_hot_dynamics(plans: Sequence[Plan]) -> TwoScalars:
-    """The recursions of Lemma D.5 as one batch."""
+def orthogonal_dynamics(plans: Sequence[Plan]) -> TwoScalars:
+    """The recursions of Lemma D.5 as one batch; d_e stands for T - 1 if encodings are random.
+
+    With random encodings that are orthogonal, as sign vectors can be, Lemma E.7 is the same.
+    """
     T, q, d = (jnp.array([float(getattr(p.task, k)) for p in plans]) for k in "Tqd")
-    rate = jnp.array([plan.rate for plan in plans])
-    return TwoScalars(OneHotAttention(T, q), d, q, T - 1, rate)
+    inertia = jnp.array([float(plan.inertia) for plan in plans])
+    return TwoScalars(
+        OneHotAttention(T, q), d, q, inertia, jnp.array([plan.rate for plan in plans])
+    )
 
 
 def _one_hot(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Descent]:
@@ -151,26 +167,33 @@ def _one_hot(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Descent]
     chosen = [training.of(p) for p in plans if p.d_e is None and p.task.q < p.task.T]
     if not chosen:
         return Evidence(())
-    dynamics = one_hot_dynamics(chosen)
+    dynamics = orthogonal_dynamics(chosen)
     return as_evidence(descend(chosen, dynamics, training, bench=bench, title="one-hot encodings"))
 
 
 def _stochastic(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Descent]:
     """The recursion of Lemma E.7 with the expectation inside, over random encodings."""
-    training, cases = experiment.training, []
+    training, seed, cases = experiment.training, experiment.seed, []
     for family in bench.evidence(ENSEMBLES):
-        plan, gaps = training.of(family.plan), family_gaps(family, experiment.seed)
-        cases += descend(
-            [plan],
-            family_dynamics(plan, gaps, "inside"),
-            training,
-            bench=bench,
-            title=f"random encodings, {plan.name}",
-            isometry=[family.worst],
-            gaps=[gaps],
-            problems=[Ensemble(plan, family.E, family.isometries).problems],
-        )
+        cases += _random(replace(family, plan=training.of(family.plan)), training, bench, seed)
     return as_evidence(cases)
+
+
+def _random(
+    family: Ensemble, training: Descending, bench: Bench, seed: int, most: int = MOST_STEPS
+) -> list[Descent]:
+    plan, gaps = family.plan, family_gaps(family, seed)
+    return descend(
+        [plan],
+        family_dynamics(plan, gaps, "inside"),
+        training,
+        bench=bench,
+        title=f"random encodings, {plan.name}",
+        most=most,
+        isometry=[family.worst],
+        gaps=[gaps],
+        problems=[family.problems],
+    )
 
 
 def family_dynamics(
@@ -187,30 +210,66 @@ def family_dynamics(
     return TwoScalars.of(table, plan.task, plan.inertia, plan.rate).alone
 
 
-ONE_HOT = Experiment(
-    Plans(
-        tuple(
-            Size(*size)
-            for size in (
-                (9, 2, 1),
-                (9, 2, 3),
-                (13, 3, 2),
-                (20, 2, 1),
-                (21, 5, 2),
-                (50, 3, 2),
-                (50, 3, 5),
-                (100, 2, 1),
-                (200, 3, 1),
-                (120, 10, 1),
-            )
-        ),
-        shares=(0.9, 0.2),
+LARGEST_STEPS = Plans(
+    tuple(
+        Size(*size)
+        for size in (
+            (9, 2, 1),
+            (9, 2, 3),
+            (9, 2, 10),
+            (13, 3, 2),
+            (20, 2, 1),
+            (21, 5, 2),
+            (50, 3, 2),
+            (50, 3, 5),
+            (100, 2, 1),
+            (200, 3, 1),
+            (120, 10, 1),
+        )
     ),
+    shares=(0.9, 0.2),
+)
+SMALLER_STEPS = Plans((Size(9, 2, 1, rate=0.005), Size(9, 2, 1, rate=0.0005)), shares=(0.9,))
+SMALLER_LOSSES = Plans((Size(9, 2, 1),), shares=(0.02, 0.004))
+
+ONE_HOT = Experiment(
+    Several((LARGEST_STEPS, SMALLER_STEPS, SMALLER_LOSSES)),
     _one_hot,
     Descending(1_000_000),
+    free=("steps",),
 )
+STOCHASTIC = Experiment(NEARLY_ORTHONORMAL, _stochastic, Descending(500_000), free=("steps",))
 
-STOCHASTIC = Experiment(NEARLY_ORTHONORMAL, _stochastic, Descending(1_250_000))
+
+@dataclass(frozen=True)
+class Stalled(AbstractInstances):
+    """Plans within the hypotheses of Theorem 3.3 whose step size is above 2q."""
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        return stalled_plans()
+
+    @property
+    def says(self) -> str:
+        return f"{len(stalled_plans())} plans with eta > 2q"
+
+
+def _stalled(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Descent]:
+    """The recursion of Lemma E.7, over random encodings or orthogonal ones."""
+    training, seed, cases = experiment.training, experiment.seed, []
+    how: dict[str, Any] = {"bench": bench, "title": "large steps", "most": training.steps}
+    for plan in plans:
+        if plan.encodings is None:
+            family = ensemble(plan, MEMBERS, seed)
+            cases += _random(family, training, bench, seed, training.steps)
+        else:
+            exact = Isometry(0.0, 0.0, 0.0, 0.0, True, ((), ()))
+            gaps = np.ones((1, plan.task.T - plan.task.q))
+            alone = orthogonal_dynamics([plan])
+            cases += descend([plan], alone, training, isometry=[exact], gaps=[gaps], **how)
+    return as_evidence(cases)
+
+
+STALLED = Experiment(Stalled(), _stalled, Descending(160_000), own=True)
 
 
 ROWS, COLUMNS = 80, 81

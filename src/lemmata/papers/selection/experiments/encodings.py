@@ -13,7 +13,7 @@ from lemmata.tokens import Problem
 
 from ..setting import FamilyAttention, Isometry, Plan, measure_isometry, near_orthogonal_family
 from ..theory import NEEDED_DELTA
-from .plans import AbstractPlanned, Drawn, Plans, Size, Trial
+from .plans import AbstractPlanned, Drawn, Plans, Size, Trial, all_problems, length_problem
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class Ensemble(AbstractPlanned):
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Hypotheses that are not met, the RIP with delta < 1/10 among them."""
-        return (*self.plan.problems, *self._isometry_problem)
+        own = length_problem(self.plan, self.E)
+        return (*all_problems(self.plan), *own, *self._isometry_problem)
 
     @property
     def _isometry_problem(self) -> tuple[Problem, ...]:
@@ -118,10 +119,10 @@ def family_gaps(family: Ensemble, seed: int) -> Float[np.ndarray, "pairs others"
 
 
 NEARLY_ORTHONORMAL = Plans(
-    (Size(9, 2, 3, 2_000, 1.0), Size(16, 2, 250, 4_000, 0.4), Size(13, 3, 5, 4_000, 1.0)),
+    (Size(9, 2, 3, 2_000, 3.9), Size(16, 2, 250, 4_000, 0.4), Size(13, 3, 5, 4_000, 5.9)),
     shares=(0.9,),
 )
-"""Tasks whose random encodings have the RIP with delta < 1/10."""
+"""Tasks whose random encodings have the RIP with delta < 1/10, with steps up to nearly 2q."""
 
 ENSEMBLES = Experiment(NEARLY_ORTHONORMAL, _ensembles)
 ENCODINGS = Experiment(
@@ -136,4 +137,34 @@ ENCODINGS = Experiment(
         )
     ),
     _encodings,
+)
+
+MATRICES_TRIED = 3
+"""Random matrices of which the best is taken."""
+
+
+@dataclass(frozen=True)
+class Existence(AbstractPlanned):
+    """What random sign matrices of a size need: the least delta^2 d_e / (q log T) among some."""
+
+    plan: Plan
+    constant: float
+    problems: tuple[Problem, ...] = ()
+
+
+def _existence(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Existence]:
+    """Random sign matrices, the delta of each over all sets."""
+    cases = []
+    for plan in random_plans(plans):
+        T, q, d_e = plan.task.T, plan.task.q, plan.d_e
+        assert d_e is not None
+        E = near_orthogonal_family(MATRICES_TRIED, d_e, T, 1.0, experiment.seed)
+        delta = min(measure_isometry(e, q).delta for e in E)
+        cases.append(Existence(plan, float(delta**2 * d_e / (q * np.log(T)))))
+    return Evidence(tuple(cases))
+
+
+EXISTENCE = Experiment(
+    Plans((Size(6, 1, 1, 200), Size(9, 2, 1, 400), Size(16, 2, 1, 400), Size(30, 1, 1, 400))),
+    _existence,
 )

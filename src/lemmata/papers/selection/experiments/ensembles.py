@@ -6,11 +6,12 @@ expectation over encodings.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.special import softmax
 
 from lemmata.claims import Bench, Experiment
@@ -26,10 +27,11 @@ from ..setting import (
     measure_isometry,
     near_orthogonal,
     near_orthogonal_family,
+    orthogonality_floor,
     population,
 )
 from .networks import SECTION_4 as PAPER_SIZE
-from .plans import AbstractOfPlan, AbstractPlanned, Drawn, Plans, Size, Trial, numbers_alone
+from .plans import AbstractOfPlan, AbstractPlanned, Drawn, Plans, Size, Trial
 from .runs import PAPER
 
 SUBSETS = 2_000
@@ -63,12 +65,53 @@ ACCEPTED = Experiment(
 )
 """Below a threshold of 0.2 rejection would need thousands of draws."""
 
+
+@dataclass(frozen=True)
+class Floor(AbstractPlanned):
+    """The least delta that encodings of unit length can have, by the mean squared inner product."""
+
+    plan: Plan
+    problems: Sequence[Problem] = ()
+
+    @property
+    def least(self) -> float:
+        assert self.plan.d_e is not None
+        return orthogonality_floor(self.plan.d_e, self.task.T, self.task.q)
+
+
+def _floors(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Floor]:
+    """A bound on delta for any encodings of unit length, from these numbers alone."""
+    return Evidence(tuple(Floor(plan) for plan in plans))
+
+
 LONGER = Experiment(
-    Plans(tuple(PAPER_SIZE._replace(T=T) for T in PAPER.lengths)), numbers_alone, own=True
+    Plans(tuple(PAPER_SIZE._replace(T=T) for T in PAPER.lengths)), _floors, own=True
 )
 """The lengths at which the paper tests, in the dimension in which it trains."""
 
-THREE_SIGNS = Experiment(Plans((Size(3, 1, 1, 6, threshold=1 / 3),)), numbers_alone, own=True)
+
+@dataclass(frozen=True)
+class ThirdVectors(AbstractPlanned):
+    """For each second sign vector that fits the first, how many third ones fit both."""
+
+    plan: Plan
+    counts: Int[np.ndarray, "seconds"]
+    problems: Sequence[Problem] = ()
+
+
+def _third_vectors(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[ThirdVectors]:
+    """All sign vectors, gone through three at a time."""
+    return Evidence(tuple(ThirdVectors(plan, _fitting(plan)) for plan in plans))
+
+
+def _fitting(plan: Plan) -> Int[np.ndarray, "seconds"]:
+    assert plan.d_e is not None
+    vectors = np.array(list(product((1, -1), repeat=plan.d_e)))
+    fits = np.abs(vectors @ vectors.T) <= plan.threshold * plan.d_e + 0.5
+    return np.array([(fits[0] & fits[j]).sum() for j in np.flatnonzero(fits[0])])
+
+
+THREE_SIGNS = Experiment(Plans((Size(3, 1, 1, 6, threshold=1 / 3),)), _third_vectors, own=True)
 
 RIVAL_MEMBERS, RIVAL_SUBSETS = 20, 500
 

@@ -40,7 +40,7 @@ def _kernel_vectors(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[K
     for plan in plans:
         task, problems = plan.task, task_problems(plan)
         if task.subset_count > EVERY_SUBSET:
-            text = f"{task.subset_count} subsets are too many to go through"
+            text = f"with T = {task.T}, q = {task.q} there are too many subsets to go through"
             problems = (*problems, Problem("too_large", plan.name, text))
         for kind in ("any", "zero sum"):
             v = draw.integers(-3, 4, (task.T, task.d))

@@ -7,18 +7,28 @@ differs: d_e in the place of T - 1.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from lemmata.claims import Bench, Experiment
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 from lemmata.training import run
 
-from ..setting import OneHotAttention, Plan, TwoScalars
+from ..counterexamples import walsh_plan
+from ..setting import Plan, Task, largest_epsilon, largest_rate
 from ..theory import missed, two_level_loss
-from .plans import AbstractPlanned, Descending, Drawn, Plans, Size, Trial, numbers_of
+from .descents import orthogonal_dynamics
+from .plans import (
+    AbstractPlanned,
+    Descending,
+    Drawn,
+    Plans,
+    Size,
+    Trial,
+    all_problems,
+    numbers_of,
+)
 
 
 @dataclass(frozen=True)
@@ -29,7 +39,11 @@ class LongRun(AbstractPlanned):
     steps: Int[np.ndarray, "records"]
     alpha: Float[np.ndarray, "records"]
     C: Float[np.ndarray, "records"]
-    problems: tuple[Problem, ...] = ()
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Hypotheses that are not met, and eta < 2q."""
+        return all_problems(self.plan)
 
     @property
     def inertia(self) -> int:
@@ -64,9 +78,7 @@ def long_runs(
     """Run plans in the limit of orthogonal encodings, with their records as columns."""
     if not plans:
         return Evidence(())
-    columns = numbers_of(plans)
-    T, q, d, inertia, rate, _ = (jnp.asarray(column[:, 0]) for column in columns.values())
-    dynamics = TwoScalars(OneHotAttention(T, q), d, q, inertia, rate)
+    columns, dynamics = numbers_of(plans), orthogonal_dynamics(plans)
     progress = bench.track(title, len(plans) * int(steps[-1]))
     series = run(dynamics, steps, store=bench.store, progress=progress, chunk=16).series
     cases = tuple(
@@ -116,8 +128,38 @@ STEP_SIZES = Experiment(
 )
 """Step sizes from q/2 to 3q, whatever d is."""
 
+
+@dataclass(frozen=True)
+class Orthogonal(AbstractInstances):
+    """Plans with orthogonal sign vectors and room for twice the length.
+
+    The step size is the largest that Theorem 3.3 allows, or q if that is smaller.
+
+    Attributes:
+        sizes: T and d_e, at least 2T, a power of two.
+        q, d: of all of them.
+    """
+
+    sizes: tuple[tuple[int, int], ...]
+    q: int = 3
+    d: int = 5
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        return [self._plan(Task(T, self.q, self.d), d_e) for T, d_e in self.sizes]
+
+    def _plan(self, task: Task, d_e: int) -> Plan:
+        rate = min(largest_rate(task, d_e), float(task.q))
+        return walsh_plan(task, d_e, rate=rate, epsilon=largest_epsilon(task) / 2)
+
+    @property
+    def says(self) -> str:
+        T = f"T = {', '.join(str(T) for T, _ in self.sizes)}"
+        d_e = ", ".join(str(d_e) for _, d_e in self.sizes)
+        return f"orthogonal sign vectors, {T}, q = {self.q}, d = {self.d}, d_e = {d_e}"
+
+
 LENGTHS = Experiment(
-    Plans((*(Size(T, 3, 5, 170, 1.0) for T in (50, 200, 1_000)), Size(50, 3, 5, rate=1.0))),
+    Orthogonal(((32, 64), (64, 128), (128, 256), (256, 512), (512, 1024))),
     _descend,
     Descending(3_000_000, first=20_000),
 )

@@ -5,6 +5,7 @@ going through a finite family, over tokens by a quadrature rule or in closed for
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import equinox as eqx
 import jax
@@ -24,9 +25,10 @@ from ..setting import (
     TwoScalars,
     Weights,
     all_near_orthogonal,
+    inner_products,
     population,
 )
-from .descents import one_hot_dynamics
+from .descents import orthogonal_dynamics
 from .plans import AbstractOfPlan, Descending, Drawn, Plans, Size, Trial
 
 
@@ -163,6 +165,22 @@ class FullDescent(AbstractOfPlan):
     C: Float[np.ndarray, "steps"]
     recursion_losses: Float[np.ndarray, "steps"]
     direction: Float[np.ndarray, "width width"]
+    E: Float[np.ndarray, "members d_e T"]
+    y: Int[np.ndarray, "subsets q"]
+
+    @cached_property
+    def chosen(self) -> Float[np.ndarray, "steps"]:
+        """The mean attention on a chosen position, from the encodings and the matrices alone."""
+        inner = np.stack([inner_products(E, self.y) for E in self.E])
+        off = np.ones(inner.shape[1:], dtype=bool)
+        np.put_along_axis(off, self.y, False, axis=1)
+        gaps, many = np.unique(
+            1 - inner[:, off].reshape(-1, off.sum() // len(off)), axis=0, return_counts=True
+        )
+        d = self.task.d
+        C = np.array([float(weights.W[d, d]) for weights in self.weights])
+        s = 1 / (self.task.q + np.exp(-C[:, None, None] * gaps).sum(axis=2))
+        return (s * many).sum(axis=1) / many.sum()
 
 
 def full_descent(
@@ -193,7 +211,17 @@ def full_descent(
     direction[d:, d:] = np.eye(d_e) - (1 / d_e if centred else 0)
     alpha, C = np.array(scalars).T
     return FullDescent(
-        name, plan, rate, tuple(path), np.array(losses), alpha, C, np.array(predicted), direction
+        name,
+        plan,
+        rate,
+        tuple(path),
+        np.array(losses),
+        alpha,
+        C,
+        np.array(predicted),
+        direction,
+        np.asarray(family.E),
+        plan.task.all_subsets(),
     )
 
 
@@ -203,7 +231,7 @@ def _one_hot_matrices(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence
     cases = []
     for i, plan in enumerate(map(training.of, plans)):
         task, asked = plan.task, i >= len(plans) // 2
-        dynamics = jax.tree.map(lambda leaf: leaf[0], one_hot_dynamics([plan]))
+        dynamics = jax.tree.map(lambda leaf: leaf[0], orthogonal_dynamics([plan]))
         family = Family.of(np.eye(task.T)[None], task.all_subsets())
         x_query = draw.standard_normal(task.d) if asked else np.zeros(task.d)
         name = plan.name + (", x_query not 0" if asked else "")
@@ -214,10 +242,9 @@ def _one_hot_matrices(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence
 
 def _stochastic_matrices(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[FullDescent]:
     """Gradient descent on whole matrices over all sign matrices, expectation inside and outside."""
-    training, x_query = experiment.training, np.array([0.5, -1.0, 0.25])
-    cases = []
+    training, cases = experiment.training, []
     for plan in map(training.of, plans):
-        law = _enumerate(plan)
+        law, x_query = _enumerate(plan), np.array([0.5, -1.0, 0.25])[: plan.task.d]
         for average in ("inside", "outside"):
             attention = FamilyAttention.of(law.E, law.y, average)
             dynamics = TwoScalars.of(attention, plan.task, plan.inertia, plan.rate)
@@ -231,7 +258,17 @@ def _stochastic_matrices(experiment: Trial, plans: Drawn, bench: Bench) -> Evide
 MATRICES = Experiment(
     Plans((Size(3, 1, 1), Size(3, 2, 2), Size(4, 2, 1), Size(5, 2, 1))), _matrices, own=True
 )
-ENUMERATION = Experiment(Plans((Size(4, 2, 3, 4, 0.7, 0.5),)), _enumeration, own=True)
+ENUMERATION = Experiment(
+    Plans(
+        (
+            Size(4, 2, 3, 4, 0.7, 0.5),
+            Size(3, 1, 2, 4, 1.8, 0.5),
+            Size(3, 2, 1, 4, 3.6, 0.5),
+        )
+    ),
+    _enumeration,
+    own=True,
+)
 ONE_HOT_MATRICES = Experiment(
     Plans((Size(8, 2, 3, rate=0.3), Size(9, 3, 2), Size(6, 1, 2, rate=0.3), Size(10, 2, 2))),
     _one_hot_matrices,
@@ -239,5 +276,5 @@ ONE_HOT_MATRICES = Experiment(
     own=True,
 )
 STOCHASTIC_MATRICES = Experiment(
-    ENUMERATION.instances, _stochastic_matrices, Descending(25), own=True
+    ENUMERATION.instances, _stochastic_matrices, Descending(30), own=True
 )

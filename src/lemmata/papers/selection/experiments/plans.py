@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
-from lemmata.settings import Evidence, as_rows
+from lemmata.claims import AbstractInstances, Experiment, Scale
+from lemmata.settings import Evidence, as_rows, hypothesis
 from lemmata.tokens import Problem
 from lemmata.training import log_spaced
 
@@ -23,6 +23,28 @@ Drawn = Sequence[Plan]
 
 DENSE = 300
 """So many steps at the start are all recorded."""
+
+STABLE = hypothesis("stable", "eta < 2q", "descent is stable at the end", "unstable_step")
+"""What Theorems 3.3 and E.6 and their corollaries lack: as s_+ -> 1/q the recursion multiplies
+the distance of alpha from its resting point by 1 - eta/q."""
+
+UNIT = hypothesis("unit", "||e_i|| = 1", "encodings have unit length", "not_unit")
+
+
+def length_problem(plan: Plan, E: Float[np.ndarray, "... d_e T"]) -> tuple[Problem, ...]:
+    """Whether some encoding is not of unit length, up to rounding."""
+    off = float(np.abs(np.sum(E**2, axis=-2) - 1).max())
+    if off <= 1e-12 * E.shape[-2]:
+        return ()
+    return (Problem("not_unit", plan.name, f"a squared length is off by {off:.3g}"),)
+
+
+def all_problems(plan: Plan) -> tuple[Problem, ...]:
+    """The hypotheses of the theorems that a plan does not meet, and eta < 2q."""
+    if plan.rate < 2 * plan.task.q:
+        return plan.problems
+    text = f"eta = {plan.rate:g} is not below 2q = {2 * plan.task.q}"
+    return (*plan.problems, Problem("unstable_step", plan.name, text))
 
 
 class Size(NamedTuple):
@@ -105,11 +127,6 @@ def numbers_of(plans: Sequence[Plan]) -> dict[str, Float[np.ndarray, "plans 1"]]
     return {name: column[:, None] for name, column in zip(names, columns, strict=True)}
 
 
-def numbers_alone(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Plan]:
-    """What follows from these numbers alone."""
-    return Evidence(tuple(plans), columns=numbers_of(plans))
-
-
 class AbstractAbout:
     """A case that is about a plan."""
 
@@ -175,6 +192,11 @@ class Descending:
         """In words."""
         rate = "" if self.rate is None else f" with eta = {self.rate:g}"
         return f"{self.steps:,} steps of the recursion{rate}"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """In the words of the setting's options."""
+        return {"steps": self.steps} | ({} if self.rate is None else {"rate": self.rate})
 
     @property
     def recorded(self) -> Int[np.ndarray, "records"]:

@@ -49,16 +49,17 @@ class Separation(AbstractPlanned):
 
 
 def separate(case: Encoded) -> Separation:
-    """The best transformer of this form, by trying."""
+    """The best transformer of this form, by trying; the closer positions are, the larger C."""
     T, d = case.task.T, case.task.d
     width = d + len(case.E)
-    scales = np.geomspace(1, 100, 9)
+    scales = np.geomspace(1, 100 / max(1 - case.closest, 1e-6), 17)
     means = [float(case.attention(float(C)).mean_square(d).mean()) for C in scales]
     best = int(np.argmin(means))
     losses = case.attention(float(scales[best])).mean_square(d)
     all_seen = len(losses) == case.task.subset_count
     error = 0.0 if all_seen else float(losses.std() / np.sqrt(len(losses)))
-    problems = [problem for problem in case.problems if problem.code == "all_chosen"]
+    spoken_of = ("all_chosen", "encodings_mislead")
+    problems = [problem for problem in case.problems if problem.code in spoken_of]
     if width >= T * d:
         text = f"the transformer's width {width} is not below T d = {T * d}"
         problems.append(Problem("no_narrower", case.name, text))

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ._encodings import inner_products
+from ._encodings import gaps_outside, inner_products
+from ._family import MOST_SUBSETS
 from ._forecast import two_scalars
 from ._plan import Plan
-from ._task import Task
 from ._two_scalars import AbstractAttention, Moments, OneHotAttention, Scalar, TwoScalars
 
 SHAPES = ((1, 1), (4, 4), (16, 4))
@@ -24,9 +24,6 @@ SHAPES = ((1, 1), (4, 4), (16, 4))
 
 LANES = (8, 64)
 """Plans that descend side by side in one compiled call."""
-
-MOST_SUBSETS = 5_000
-"""Subsets whose gaps are compared with one another."""
 
 DIGITS = 14
 """Gaps that agree to so many digits are the same."""
@@ -134,7 +131,8 @@ def count_gaps(plan: Plan) -> Counted | None:
     task = plan.task
     if plan.encodings is None or task.subset_count > MOST_SUBSETS:
         return None
-    rows = gap_rows(plan.encodings, task)
+    y = task.all_subsets()
+    rows = gaps_outside(inner_products(plan.encodings, y), y)
     kinds, times = np.unique(np.sort(_rounded(rows), axis=1), axis=0, return_counts=True)
     pairs = [np.unique(row, return_counts=True) for row in kinds]
     size = (len(kinds), max(len(values) for values, _ in pairs))
@@ -146,13 +144,6 @@ def count_gaps(plan: Plan) -> Counted | None:
         gaps[i, : len(values)], counts[i, : len(values)] = values, many
     chances[: len(kinds)] = times / times.sum()
     return gaps, counts, chances
-
-
-def gap_rows(E: Float[np.ndarray, "d_e T"], task: Task) -> Float[np.ndarray, "subsets others"]:
-    """1 - <e_i, e_y> for every subset y and every position i outside."""
-    y = task.all_subsets()
-    outside = task.indicators(y) == 0
-    return (1 - inner_products(E, y))[outside].reshape(len(y), -1)
 
 
 def _rounded(gaps: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:

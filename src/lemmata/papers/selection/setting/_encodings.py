@@ -52,6 +52,15 @@ def inner_products(E: Encodings, y: Int[np.ndarray, "subsets q"]) -> Float[np.nd
     return np.einsum("nqt,nq->nt", gram[y], _coefficients(gram, y))
 
 
+def gaps_outside(
+    g: Float[np.ndarray, "pairs T"], y: Int[np.ndarray, "pairs q"]
+) -> Float[np.ndarray, "pairs others"]:
+    """1 - <e_i, e_y> of the positions outside each subset, from the inner products."""
+    outside = np.ones(g.shape, dtype=bool)
+    np.put_along_axis(outside, y, False, axis=1)
+    return (1 - g)[outside].reshape(len(g), -1)
+
+
 def _coefficients(
     gram: Float[np.ndarray, "T T"], y: Int[np.ndarray, "subsets q"]
 ) -> Float[np.ndarray, "subsets q"]:

@@ -1,5 +1,6 @@
 """Encodings of many kinds, for an adversary: orthogonal ones, random ones, and hostile ones."""
 
+from dataclasses import replace
 from functools import cache
 from itertools import combinations, permutations, product
 
@@ -8,6 +9,7 @@ import numpy as np
 from lemmata._errors import InputError
 
 from ._encodings import Encodings, inner_products, walsh
+from ._plan import Plan
 from ._task import Task
 
 FAMILIES = (
@@ -24,10 +26,13 @@ FAMILIES = (
 )
 """Orthogonal signs; unit vectors of other lengths; random signs and numbers; vectors near one
 another; a simplex, whose inner products are negative; unit vectors that are a little off; the last
-vector nearly the sum, or the double sum, of two others; and vectors along one line."""
+vector nearly the sum of two others, or four times that; and vectors along one line."""
+
+LONGEST = 12
+"""The most positions that are given encodings of these kinds."""
 
 MOST_SUBSETS = 5_000
-"""More are not looked at."""
+"""Up to so many are gone through one by one."""
 
 
 def family(kind: str, T: int, d_e: int, generator: np.random.Generator) -> Encodings | None:
@@ -47,13 +52,14 @@ def family(kind: str, T: int, d_e: int, generator: np.random.Generator) -> Encod
     if kind == "opposed":
         return units - 0.9 / T
     if kind == "tilted":
-        return units + np.round(0.02 * generator.standard_normal(units.shape), 3)
+        most = float(generator.choice([0.005, 0.02, 0.05]))
+        return units + np.round(most * generator.standard_normal(units.shape), 3)
     if kind == "parallel":
         return np.vstack([np.arange(1.0, T + 1), np.eye(max(d_e - 1, 1), T)])
     if T < 3:
         return None
     E = units.copy()
-    E[:, -1] = (1.0 if kind == "dependent" else 2.0) * (E[:, 0] + E[:, 1]) + 0.1 * E[:, -1]
+    E[:, -1] = (1.0 if kind == "dependent" else 4.0) * (E[:, 0] + E[:, 1]) + 0.1 * E[:, -1]
     return E
 
 
@@ -82,3 +88,25 @@ def all_whole(T: int, d_e: int) -> tuple[Encodings, ...]:
         moved = np.array([number[tuple(v)] for v in (vectors[:, order] * np.array(signs)).tolist()])
         first &= sets @ powers <= np.sort(moved[sets], axis=1) @ powers
     return tuple(vectors[chosen].T.astype(float) for chosen in sets[first])
+
+
+def plain(plan: Plan, task: Task) -> Plan:
+    """With one-hot encodings."""
+    return replace(plan, task=task, d_e=None, threshold=1.0, encodings=None)
+
+
+def dressed(plan: Plan, kind: str, generator: np.random.Generator) -> Plan | None:
+    """With encodings of a kind; None if there are none of this size."""
+    T, q = plan.task.T, plan.task.q
+    if T > LONGEST:
+        return None
+    E = family(kind, T, max(q, T + int(generator.integers(-1, 3))), generator)
+    return None if E is None else encoded(plan, E)
+
+
+def encoded(plan: Plan, E: np.ndarray) -> Plan | None:
+    """With these encodings, unless a file with them would be refused."""
+    d_e = E.shape[0]
+    if plan.task.q > d_e or E.shape[1] != plan.task.T or not independent(E, plan.task):
+        return None
+    return replace(plan, d_e=d_e, threshold=1.0, encodings=E)

@@ -17,13 +17,11 @@ from jaxtyping import Float, Int
 
 from lemmata.settings import Balls
 
+from ._family import MOST_SUBSETS
 from ._forecast import draw_encodings
 from ._plan import Plan
 
 COLUMNS = ("loss", "alpha", "C", "missed")
-
-MOST_SUBSETS = 5_000
-"""More are too slow to go through at every step."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,41 +10,12 @@ from jaxtyping import Int
 
 from lemmata.settings import AbstractSpace, Balls, Scope
 
-from ._family import FAMILIES, all_whole, family, independent
+from ._extremes import EPSILON, extreme_plans, small_plans
+from ._family import FAMILIES, dressed, encoded, plain
 from ._plan import OnlineChoices, Plan, usual_rate
 from ._plan_training import LARGEST_ALPHA, PlanTraining
 from ._replay import replay
 from ._task import Task
-
-EPSILON = 1e-3
-"""The loss to reach, within the hypotheses of small tasks."""
-
-RATES = (1e-3, 0.01, 0.05, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 100.0)
-"""Step sizes of scopes; descent is stable below about 2q."""
-
-FEW_RATES = (0.05, 0.5, 2.0)
-
-EXTREMES: dict[str, tuple[Any, ...]] = {
-    "T": (2, 3, 4, 9, 33, 200, 5_000, 100_000),
-    "q": (1, 2, 3, 8, 30, "T/4", "T-1"),
-    "d": (1, 2, 5, 30, 1_000, 100_000),
-    "eta": (1e-6, 1e-3, 0.05, 0.3, 1.0, 3.0, 10.0, 1e3, "usual", "q/2", "1.9q", "2.1q"),
-    "eps": (1e-12, 1e-6, 0.1, 1e3),
-}
-"""Both ends of every parameter, and where hypotheses and stability end."""
-
-BASES = (
-    {"T": 3, "q": 1, "d": 1, "eta": 1.0, "eps": EPSILON},
-    {"T": 9, "q": 2, "d": 1, "eta": "usual", "eps": EPSILON},
-    {"T": 40, "q": 3, "d": 5, "eta": "usual", "eps": EPSILON},
-)
-"""Plans at which extremes are tried."""
-
-ENCODED = ((3, 1), (4, 2), (9, 2))
-"""T and q of plans with encodings of their own, among extremes."""
-
-TALLEST = 4
-"""Positions of whole-number encodings that are gone through."""
 
 
 class PlanSpace(AbstractSpace[Plan]):
@@ -53,42 +24,10 @@ class PlanSpace(AbstractSpace[Plan]):
     limits: ClassVar = {"T": 12, "q": 3, "d": 3}
 
     def scopes(self, limits: Mapping[str, int]) -> Sequence[Scope[Plan]]:
-        T, q, d = (limits.get(name, self.limits[name]) for name in ("T", "q", "d"))
-        size = f"T <= {T}, q <= {q}, d <= {d}"
-        few = f"T <= {min(T, TALLEST)}, q <= {q}, d <= {d}"
-        tasks = list(_tasks(T, q, d))
-        return [
-            _scope(f"one-hot, {size}", limits, lambda: _plans(tasks, RATES)),
-            _scope(f"orthogonal signs, {size}", limits, lambda: _orthogonal(tasks)),
-            *(
-                _scope(
-                    f"encodings in {{-1, 0, 1}}^{d_e}, {few}",
-                    limits,
-                    lambda d_e=d_e: _whole_numbers(tasks, d_e),
-                )
-                for d_e in (1, 2, 3)
-            ),
-        ]
+        return small_plans(*(limits.get(name, self.limits[name]) for name in ("T", "q", "d")))
 
     def extremes(self) -> Iterator[Plan]:
-        """Parameters in pairs with one-hot encodings, then encodings of every kind."""
-        seen: set[Any] = set()
-        for base, (first, second) in product(BASES, combinations(EXTREMES, 2)):
-            for a, b in product(EXTREMES[first], EXTREMES[second]):
-                plan = _plan({**base, first: a, second: b})
-                if plan is not None and _key(plan) not in seen:
-                    seen.add(_key(plan))
-                    yield replace(plan, name=f"extreme {len(seen)}")
-        encoded = product(ENCODED, FAMILIES, ("usual", 1.0))
-        for number, ((T, q), kind, eta) in enumerate(encoded):
-            plain = _plan({"T": T, "q": q, "d": 1, "eta": 0.05, "eps": EPSILON})
-            assert plain is not None
-            dressed = _dressed(plain, kind, np.random.default_rng(number))
-            if dressed is not None:
-                rate = usual_rate(dressed.task, dressed.d_e) if eta == "usual" else float(eta)
-                yield replace(dressed, name=f"{kind} {number}", rate=rate)
-        for T, q, d_e in ((6, 2, 64), (9, 2, 64)):
-            yield Plan(f"random {T}", Task(T, q, 1), 0.05, EPSILON, d_e, 0.5)
+        return extreme_plans()
 
     def draw(self, generator: np.random.Generator) -> Plan:
         q = int(generator.integers(1, 5))
@@ -103,7 +42,7 @@ class PlanSpace(AbstractSpace[Plan]):
     def _dress(self, plan: Plan, generator: np.random.Generator) -> Plan:
         """With encodings of a kind, if there are some of this size."""
         kind = FAMILIES[int(generator.integers(len(FAMILIES)))]
-        return _dressed(plan, kind, generator) or plan
+        return dressed(plan, kind, generator) or plan
 
     def vary(self, instance: Plan, generator: np.random.Generator) -> Plan:
         what = generator.choice(["T", "q", "d", "eta", "eps", "encodings", "query"])
@@ -132,21 +71,21 @@ class PlanSpace(AbstractSpace[Plan]):
         task = Task(T, min(q, T - 1), sizes["d"])
         if instance.kind == "one-hot" or what == "d":
             return replace(instance, task=task)
-        return self._dress(_plain(instance, task), generator)
+        return self._dress(plain(instance, task), generator)
 
     def _vary_encodings(self, instance: Plan, generator: np.random.Generator) -> Plan:
         if instance.encodings is None or generator.random() < 0.3:
-            return self._dress(_plain(instance, instance.task), generator)
+            return self._dress(plain(instance, instance.task), generator)
         noise = 10 ** generator.uniform(-3, 0) * generator.standard_normal(instance.encodings.shape)
         moved = np.round(instance.encodings + noise, 3)
-        return _encoded(instance, moved) or instance
+        return encoded(instance, moved) or instance
 
     def simpler(self, instance: Plan) -> Iterator[Plan]:
         task = instance.task
         if instance.training != OnlineChoices():
             yield replace(instance, training=OnlineChoices())
         if instance.kind != "one-hot":
-            yield _plain(instance, task)
+            yield plain(instance, task)
         for T, q, d in _smaller(task):
             smaller = Task(T, q, d)
             if instance.encodings is None:
@@ -155,7 +94,7 @@ class PlanSpace(AbstractSpace[Plan]):
                     yield replace(instance, task=smaller, rate=usual_rate(smaller, instance.d_e))
             else:
                 for E in _fewer(instance.encodings, T):
-                    made = _encoded(_plain(instance, smaller), E)
+                    made = encoded(plain(instance, smaller), E)
                     if made is not None:
                         yield made
         for rate in (usual_rate(task, instance.d_e), 1.0, 0.5, 2.0, *_rounder(instance.rate)):
@@ -164,7 +103,7 @@ class PlanSpace(AbstractSpace[Plan]):
             yield replace(instance, epsilon=epsilon)
         if instance.encodings is not None:
             for digits in (0, 1, 2):
-                made = _encoded(instance, np.round(instance.encodings, digits))
+                made = encoded(instance, np.round(instance.encodings, digits))
                 if made is not None:
                     yield made
 
@@ -216,83 +155,6 @@ class PlanSpace(AbstractSpace[Plan]):
         if training.algorithm != "gd":
             return None
         return replay(training.of(instance), training.step_size(instance), LARGEST_ALPHA, steps)
-
-
-def _scope(says: str, limits: Mapping[str, int], instances: Any) -> Scope[Plan]:
-    def named() -> Iterator[Plan]:
-        for number, plan in enumerate(instances(), start=1):
-            yield replace(plan, name=f"plan {number}")
-
-    return Scope(says, dict(limits), named)
-
-
-def _tasks(T: int, q: int, d: int) -> Iterator[Task]:
-    """Every task within the sizes, the smallest first."""
-    for longest, chosen, wide in product(range(2, T + 1), range(1, q + 1), range(1, d + 1)):
-        if chosen < longest:
-            yield Task(longest, chosen, wide)
-
-
-def _plans(tasks: Sequence[Task], rates: Sequence[float]) -> Iterator[Plan]:
-    for task, rate in product(tasks, rates):
-        yield Plan("plan", task, rate, EPSILON)
-        if rate == rates[0] and usual_rate(task, None) not in rates:
-            yield Plan("plan", task, usual_rate(task, None), EPSILON)
-
-
-def _orthogonal(tasks: Sequence[Task]) -> Iterator[Plan]:
-    """In four and in sixteen dimensions, where the entries are exact."""
-    for d_e, task in product((4, 16), tasks):
-        E = family("orthogonal", task.T, d_e, np.random.default_rng(0))
-        if E is not None and len(E) == d_e:
-            for rate in FEW_RATES:
-                yield Plan("plan", task, rate, EPSILON, d_e, encodings=E)
-
-
-def _whole_numbers(tasks: Sequence[Task], d_e: int) -> Iterator[Plan]:
-    for task in tasks:
-        if task.T <= TALLEST and task.q <= d_e:
-            for E in all_whole(task.T, d_e):
-                if independent(E, task):
-                    for rate in FEW_RATES:
-                        yield Plan("plan", task, rate, EPSILON, d_e, encodings=E)
-
-
-def _plan(said: Mapping[str, Any]) -> Plan | None:
-    """A plan with one-hot encodings from numbers, and words for those that depend on others."""
-    T, d = said["T"], said["d"]
-    q = {"T/4": max(-(-T // 4) - 1, 1), "T-1": T - 1}.get(said["q"], said["q"])
-    if q >= T:
-        return None
-    task = Task(T, q, d)
-    words = {"usual": usual_rate(task, None), "q/2": q / 2, "1.9q": 1.9 * q, "2.1q": 2.1 * q}
-    return Plan("extreme", task, float(words.get(said["eta"], said["eta"])), said["eps"])
-
-
-def _key(plan: Plan) -> Any:
-    return plan.task, plan.rate, plan.epsilon
-
-
-def _plain(plan: Plan, task: Task) -> Plan:
-    """With one-hot encodings."""
-    return replace(plan, task=task, d_e=None, threshold=1.0, encodings=None)
-
-
-def _dressed(plan: Plan, kind: str, generator: np.random.Generator) -> Plan | None:
-    """With encodings of a kind; None if there are none of this size."""
-    T, q = plan.task.T, plan.task.q
-    if T > 12:
-        return None
-    E = family(kind, T, max(q, T + int(generator.integers(-1, 3))), generator)
-    return None if E is None else _encoded(plan, E)
-
-
-def _encoded(plan: Plan, E: np.ndarray) -> Plan | None:
-    """With these encodings, unless a file with them would be refused."""
-    d_e = E.shape[0]
-    if plan.task.q > d_e or E.shape[1] != plan.task.T or not independent(E, plan.task):
-        return None
-    return replace(plan, d_e=d_e, threshold=1.0, encodings=E)
 
 
 def _smaller(task: Task) -> Iterator[tuple[int, int, int]]:

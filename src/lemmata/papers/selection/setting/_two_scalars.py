@@ -19,7 +19,7 @@ from jaxtyping import Array, Float, Int
 
 from lemmata.training import AbstractGuardable
 
-from ._encodings import inner_products
+from ._encodings import gaps_outside, inner_products
 from ._population import Average
 from ._task import Task
 
@@ -117,10 +117,8 @@ class FamilyAttention(AbstractAttention):
         average: Average = "outside",
     ) -> "FamilyAttention":
         """From the inner products of pairs of an encoding and a subset."""
-        outside = np.ones(g.shape, dtype=bool)
-        np.put_along_axis(outside, y, False, axis=1)
-        gaps = (1 - g)[outside].reshape(len(g), -1)
-        return cls(jnp.asarray(gaps), jnp.asarray(1.0 * y.shape[1]), average)
+        gaps = jnp.asarray(gaps_outside(g, y))
+        return cls(gaps, jnp.asarray(1.0 * y.shape[1]), average)
 
 
 class TabulatedAttention(AbstractAttention):

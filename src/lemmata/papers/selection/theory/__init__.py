@@ -20,6 +20,7 @@ from ._recursion import concentration_printed as concentration_printed
 from ._recursion import concentration_reached as concentration_reached
 from ._recursion import denominator as denominator
 from ._recursion import gamma as gamma
+from ._recursion import gap_bounds as gap_bounds
 from ._recursion import kappa as kappa
 from ._recursion import late_concentration as late_concentration
 from ._recursion import late_loss as late_loss

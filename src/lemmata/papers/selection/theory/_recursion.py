@@ -58,6 +58,11 @@ def missed(C: Real, T: Real, q: Real, gap: Real = 1.0) -> Real:
     return others / (q + others)
 
 
+def gap_bounds(delta: Real) -> tuple[Real, Real]:
+    """(1-3 delta)/(1-2 delta) and (1-delta)/(1-2 delta): where Lemma A.3 has 1 - <e_i, e_y>."""
+    return (1 - 3 * delta) / (1 - 2 * delta), (1 - delta) / (1 - 2 * delta)
+
+
 def concentration_needed(T: Real, q: Real, d: Real, epsilon: Real) -> Real:
     """The C of one-hot encodings at which s_+ = (1 - kappa) / q."""
     k = kappa(T, q, d, epsilon)
@@ -71,7 +76,7 @@ def concentration_printed(T: Real, q: Real, d: Real, epsilon: Real) -> Real:
 
 def concentration_reached(T: Real, q: Real, d: Real, epsilon: Real, delta: Real) -> Real:
     """The C of Corollary E.8."""
-    return (1 - 2 * delta) / (1 - 3 * delta) * np.log((T - q) / (q * kappa(T, q, d, epsilon)))
+    return np.log((T - q) / (q * kappa(T, q, d, epsilon))) / gap_bounds(delta)[0]
 
 
 def late_loss(t: Real, rate: Real, inertia: Real) -> Real:

@@ -1,0 +1,139 @@
+"""Plans that an adversary goes through: small ones whole, and every parameter at its extremes."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from lemmata.settings import Scope
+
+from ._family import FAMILIES, all_whole, dressed, family, independent
+from ._plan import Plan, usual_rate
+from ._task import Task
+
+EPSILON = 1e-3
+"""The loss to reach, within the hypotheses of small tasks."""
+
+RATES = (1e-3, 0.01, 0.05, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 100.0)
+"""Step sizes of scopes; descent is stable below about 2q."""
+
+FEW_RATES = (0.05, 0.5, 2.0)
+
+EXTREMES: dict[str, tuple[Any, ...]] = {
+    "T": (2, 3, 4, 9, 33, 200, 5_000, 100_000),
+    "q": (1, 2, 3, 8, 30, "T/4", "T-1"),
+    "d": (1, 2, 5, 30, 1_000, 100_000),
+    "eta": (1e-6, 1e-3, 0.05, 0.3, 1.0, 3.0, 10.0, 1e3, "usual", "q/2", "1.9q", "2.1q"),
+    "eps": (1e-12, 1e-6, 0.1, 1e3),
+}
+"""Both ends of every parameter, and where hypotheses and stability end."""
+
+BASES = (
+    {"T": 3, "q": 1, "d": 1, "eta": 1.0, "eps": EPSILON},
+    {"T": 9, "q": 2, "d": 1, "eta": "usual", "eps": EPSILON},
+    {"T": 40, "q": 3, "d": 5, "eta": "usual", "eps": EPSILON},
+)
+"""Plans at which extremes are tried."""
+
+ENCODED = ((3, 1, 1), (4, 2, 1), (9, 2, 1), (9, 2, 5))
+"""T, q and d of plans with encodings of their own, among extremes."""
+
+TALLEST = 4
+"""Positions of whole-number encodings that are gone through."""
+
+
+def small_plans(T: int, q: int, d: int) -> list[Scope[Plan]]:
+    """All plans up to these sizes, by the kind of their encodings."""
+    size = f"T <= {T}, q <= {q}, d <= {d}, eta in a grid"
+    few = f"T <= {min(T, TALLEST)}, q <= {q}, d <= {d}, eta in a grid"
+    tasks, limits = list(_tasks(T, q, d)), {"T": T, "q": q, "d": d}
+    return [
+        _scope(f"one-hot, {size}", limits, lambda: _one_hot(tasks)),
+        _scope(f"orthogonal signs, {size}", limits, lambda: _orthogonal(tasks)),
+        *(
+            _scope(
+                f"encodings in {{-1, 0, 1}}^{d_e}, {few}",
+                limits,
+                lambda d_e=d_e: _whole_numbers(tasks, d_e),
+            )
+            for d_e in (1, 2, 3)
+        ),
+    ]
+
+
+def extreme_plans() -> Iterator[Plan]:
+    """Parameters in pairs with one-hot encodings, then encodings of every kind."""
+    seen: set[Any] = set()
+    for base, (first, second) in product(BASES, combinations(EXTREMES, 2)):
+        for a, b in product(EXTREMES[first], EXTREMES[second]):
+            plan = _plan({**base, first: a, second: b})
+            if plan is not None and _key(plan) not in seen:
+                seen.add(_key(plan))
+                yield replace(plan, name=f"extreme {len(seen)}")
+    for number, (sizes, kind, large) in enumerate(product(ENCODED, FAMILIES, (False, True))):
+        task = Task(*sizes)
+        plan = Plan(f"{kind} {number}", task, 1.0, EPSILON)
+        plan = dressed(plan, kind, np.random.default_rng(number))
+        if plan is not None:
+            small = min(usual_rate(task, None), usual_rate(task, plan.d_e))
+            yield replace(plan, rate=1.0 if large else small)
+    for T, q, d_e in ((6, 2, 64), (9, 2, 64)):
+        yield Plan(f"random {T}", Task(T, q, 1), 0.05, EPSILON, d_e, 0.5)
+
+
+def _scope(
+    says: str, limits: Mapping[str, int], instances: Callable[[], Iterator[Plan]]
+) -> Scope[Plan]:
+    def named() -> Iterator[Plan]:
+        for number, plan in enumerate(instances(), start=1):
+            yield replace(plan, name=f"plan {number}")
+
+    return Scope(says, dict(limits), named)
+
+
+def _tasks(T: int, q: int, d: int) -> Iterator[Task]:
+    """Every task within the sizes, the smallest first."""
+    for longest, chosen, wide in product(range(2, T + 1), range(1, q + 1), range(1, d + 1)):
+        if chosen < longest:
+            yield Task(longest, chosen, wide)
+
+
+def _one_hot(tasks: Sequence[Task]) -> Iterator[Plan]:
+    for task in tasks:
+        for rate in dict.fromkeys((*RATES, usual_rate(task, None))):
+            yield Plan("plan", task, rate, EPSILON)
+
+
+def _orthogonal(tasks: Sequence[Task]) -> Iterator[Plan]:
+    """In four and in sixteen dimensions, where the entries are exact."""
+    for d_e, task in product((4, 16), tasks):
+        E = family("orthogonal", task.T, d_e, np.random.default_rng(0))
+        if E is not None and len(E) == d_e:
+            for rate in FEW_RATES:
+                yield Plan("plan", task, rate, EPSILON, d_e, encodings=E)
+
+
+def _whole_numbers(tasks: Sequence[Task], d_e: int) -> Iterator[Plan]:
+    for task in tasks:
+        if task.T <= TALLEST and task.q <= d_e:
+            for E in all_whole(task.T, d_e):
+                if independent(E, task):
+                    for rate in FEW_RATES:
+                        yield Plan("plan", task, rate, EPSILON, d_e, encodings=E)
+
+
+def _plan(said: Mapping[str, Any]) -> Plan | None:
+    """A plan with one-hot encodings from numbers, and words for those that depend on others."""
+    T, d = said["T"], said["d"]
+    q = {"T/4": max(-(-T // 4) - 1, 1), "T-1": T - 1}.get(said["q"], said["q"])
+    if q >= T:
+        return None
+    task = Task(T, q, d)
+    words = {"usual": usual_rate(task, None), "q/2": q / 2, "1.9q": 1.9 * q, "2.1q": 2.1 * q}
+    return Plan("extreme", task, float(words.get(said["eta"], said["eta"])), said["eps"])
+
+
+def _key(plan: Plan) -> Any:
+    return plan.task, plan.rate, plan.epsilon

@@ -1,0 +1,192 @@
+"""Descent on plans again in ball arithmetic, against training and against mpmath."""
+
+from dataclasses import replace
+
+import mpmath
+import numpy as np
+import pytest
+from flint import ctx
+
+import lemmata as lm
+from lemmata.papers.context.setting import SETTING, Plan, Task
+from lemmata.papers.context.setting._fractions import fixed
+
+SPACE = SETTING.space
+STEPS = np.array([0, 1, 2, 9, 60])
+COLUMNS = ["gap", "loss", "guarantee", "in_domain", "out_of_domain", "moved_Q", "rate"]
+
+
+def plan(kind: str) -> Plan:
+    draw = np.random.default_rng(3)
+    N, K, d, m, H = {"one example": (1, 3, 2, 2, 2), "wide": (2, 4, 3, 1, 3)}.get(
+        kind, (2, 3, 2, 2, 2)
+    )
+    tokens = draw.standard_normal((d, K))
+    features = draw.standard_normal((m, K)) * (1e3 if kind == "large" else 1.0)
+    if kind != "long tokens":
+        tokens /= np.linalg.norm(tokens, axis=0)
+    return Plan(Task(tokens, features, N, 0.25, kind), H)
+
+
+@pytest.fixture(autouse=True)
+def _precision():
+    old, ctx.prec = ctx.prec, 320
+    yield
+    ctx.prec = old
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("small", {}),
+        ("small", {"rate": 4.0}),
+        ("one example", {}),
+        ("wide", {"rate": 0.1}),
+        ("large", {}),
+        ("long tokens", {"rate": 0.1}),
+    ],
+)
+def test_training_agrees_with_balls(kind: str, options: dict) -> None:
+    instance = plan(kind)
+    run = lm.train([instance], record=tuple(STEPS.tolist()), steps=60, **options)
+    columns = SPACE.replay(instance, options, STEPS)
+    assert columns is not None
+    assert list(columns) == COLUMNS
+    for name, balls in columns.items():
+        values = np.broadcast_to(getattr(run, name)[0], len(balls))
+        if name == "guarantee" and options:
+            assert np.isnan(values).all()
+            assert not any(ball.is_finite() for ball in balls)
+            continue
+        middle = np.array([float(ball.mid()) for ball in balls])
+        np.testing.assert_allclose(values, middle, rtol=1e-9, atol=1e-90)
+        assert all(float(ball.rad()) <= 1e-60 * max(1, abs(float(ball.mid()))) for ball in balls)
+
+
+def by_mpmath(instance: Plan, rates: tuple[float, float], steps: int) -> dict[str, mpmath.mpf]:
+    """The last row by plain loops in 60 digits: predictions, and a gradient by differences.
+
+    The loss is E(prediction - label)^2 with E lambda lambda' = M: signal and noise apart.
+    """
+    task, H = instance.task, instance.heads
+    N, K, d, m = task.N, task.K, task.d, task.m
+    V = [[mpmath.mpf(x) for x in column] for column in task.tokens.T.tolist()]
+    Z = [[mpmath.mpf(x) for x in column] for column in task.representations.T.tolist()]
+    Q0 = np.asarray(instance.start.Q).transpose(1, 0, 2).tolist()
+
+    def combined(theta: list) -> list[list]:
+        Q = [[[theta[(h * d + a) * d + b] for b in range(d)] for a in range(d)] for h in range(H)]
+        w = theta[H * d * d :]
+        rows = []
+        for k in range(K):
+            total = [mpmath.mpf(0)] * N
+            for h in range(H):
+                key = [mpmath.fdot(Q[h][a], V[k]) for a in range(d)]
+                powers = [mpmath.exp(mpmath.fdot(V[n], key)) for n in range(N)]
+                share = [p / mpmath.fsum(powers) for p in powers]
+                total = [t + w[h * K + k] * s for t, s in zip(total, share, strict=True)]
+            rows.append(total)
+        return rows
+
+    def loss(theta: list) -> mpmath.mpf:
+        error = mpmath.mpf(0)
+        for k, a in enumerate(combined(theta)):
+            signal = [mpmath.fsum(a[n] * Z[n][i] for n in range(N)) - Z[k][i] for i in range(m)]
+            noise = [a[n] - (n == k) for n in range(N)] + ([] if k < N else [1])
+            error += mpmath.fdot(signal, signal) + m * task.tau * mpmath.fdot(noise, noise)
+        return error / (2 * K)
+
+    start = [mpmath.mpf(x) for x in np.ravel(Q0).tolist()] + [mpmath.mpf(0)] * (H * K)
+    theta, tiny = list(start), mpmath.mpf(10) ** -25
+    for _ in range(steps):
+        slope = []
+        for i in range(len(theta)):
+            ahead, behind = list(theta), list(theta)
+            ahead[i], behind[i] = theta[i] + tiny, theta[i] - tiny
+            slope.append((loss(ahead) - loss(behind)) / (2 * tiny))
+        rate = [rates[0]] * (H * d * d) + [rates[1]] * (H * K)
+        theta = [x - r * g for x, r, g in zip(theta, rate, slope, strict=True)]
+    Q = range(H * d * d)
+    moved = mpmath.sqrt(mpmath.fsum((theta[i] - start[i]) ** 2 for i in Q))
+    return {
+        "loss": loss(theta),
+        "moved_Q": moved / mpmath.sqrt(mpmath.fsum(start[i] ** 2 for i in Q)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [("small", {}), ("one example", {}), ("long tokens", {"rate": 0.3})]
+)
+def test_balls_contain_what_mpmath_finds(kind: str, options: dict) -> None:
+    """Loss and motion to 30 digits, by other formulas: no A, no L*, no derivative worked out."""
+    instance, steps = plan(kind), 3
+    run = lm.train([instance], steps=steps, record=(steps,), **options)
+    with mpmath.workdps(60):
+        found = by_mpmath(instance, (run.extras[0]["eta_Q"], run.extras[0]["eta_w"]), steps)
+        columns = SPACE.replay(instance, options, np.array([steps]))
+        assert columns is not None
+        for name, value in found.items():
+            middle = mpmath.mpf(columns[name][0].mid().str(50, radius=False))
+            assert abs(middle - value) <= mpmath.mpf(10) ** -28 * (
+                abs(value) + mpmath.mpf(10) ** -12
+            )
+
+
+def test_what_does_not_move_is_ridge_regression() -> None:
+    """A and L* in 60 digits by normal equations; without noise by the pseudoinverse."""
+    for tau in (0.25, 0.0):
+        for features in (np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, 2, 0.5], [0.0, 1, 3]])):
+            task = Task(np.eye(3), features, 2, tau)
+            found = fixed(task)
+            Z, ridge = features[:, :2], len(features) * tau
+            inverse = (
+                np.linalg.pinv(Z)
+                if tau == 0
+                else Z.T @ np.linalg.inv(Z @ Z.T + ridge * np.eye(len(Z)))
+            )
+            A = np.hstack([np.eye(2), inverse @ features[:, 2:]])
+            target = np.array([float(x.mid()) for x in found.target.entries()]).reshape(2, 3)
+            np.testing.assert_allclose(target, A, rtol=1e-12, atol=1e-15)
+            missed = features[:, 2:] - Z @ A[:, 2:]
+            least = (np.sum(missed**2) + ridge * (np.sum(A[:, 2:] ** 2) + 1)) / 6
+            assert float(found.minimum.mid()) == pytest.approx(least, rel=1e-12, abs=1e-15)
+
+
+def test_a_run_that_diverges_stays_where_it_was() -> None:
+    instance, steps = plan("small"), np.array([0, 2, 500])
+    run = lm.train([instance], rate=300.0, steps=500, record=(0, 2, 500))
+    columns = SPACE.replay(instance, {"rate": 300.0}, steps)
+    assert columns is not None
+    assert run.diverged[0] is not None
+    assert columns["gap"][2].overlaps(columns["gap"][2])
+    np.testing.assert_allclose([float(x.mid()) for x in columns["gap"]], run.gap[0], rtol=1e-9)
+
+
+def test_balls_stay_narrow_along_a_long_run() -> None:
+    """1,000 steps cost three digits of ninety, where plain ball arithmetic is left with none."""
+    columns = SPACE.replay(plan("small"), {}, np.array([0, 1_000]))
+    assert columns is not None
+    for name in COLUMNS[:-1]:
+        last = columns[name][-1]
+        assert float(last.rad()) < 1e-50 * float(last.mid())
+
+
+def test_more_than_anybody_waits_for_is_not_begun() -> None:
+    assert SPACE.replay(plan("small"), {}, np.array([0, 10**8])) is None
+    assert SPACE.replay(plan("small"), {"algorithm": "adam"}, np.array([0, 1])) is None
+
+
+def test_small_gaps_and_motions_keep_their_digits() -> None:
+    """Training keeps twelve digits of a gap of 1e-100, and of a motion far below rounding."""
+    easy = replace(plan("one example"), heads=3)
+    run = lm.train([easy], steps=300, record=(300,))
+    columns = SPACE.replay(easy, {}, np.array([300]))
+    assert columns is not None
+    assert run.gap[0, -1] < 1e-60 * run.task[0].initial_gap
+    assert run.gap[0, -1] == pytest.approx(float(columns["gap"][0].mid()), rel=1e-11)
+    small = plan("small")
+    run = lm.train([small], steps=300, record=(300,))
+    columns = SPACE.replay(small, {}, np.array([300]))
+    assert columns is not None
+    assert 0 < run.moved_Q[0, -1] < 1e-8
+    assert run.moved_Q[0, -1] == pytest.approx(float(columns["moved_Q"][0].mid()), rel=1e-9)
