@@ -11,6 +11,8 @@ import pytest
 from hypothesis import settings
 from oracles.golden import GOLDEN, Case, cases
 
+gc.disable()  # until all is loaded, there is nothing to free
+
 CACHE = Path(tempfile.gettempdir()) / f"lemmata-test-programs-{jax.__version__}"
 """Compiled programs on disk, which the workers share, and commands in processes of their own."""
 
@@ -28,8 +30,8 @@ settings.load_profile("lemmata")
 
 def pytest_collection_finish() -> None:
     """What is loaded now stays: the garbage collector need not look at it again and again."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="module", autouse=True)

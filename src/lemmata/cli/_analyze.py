@@ -1,10 +1,9 @@
 """``lemmata analyze``."""
 
-import json
 from pathlib import Path
 
 from lemmata._errors import InputError
-from lemmata._files import make_folder, write_whole
+from lemmata._files import make_folder, write_json
 from lemmata._plain import plain
 from lemmata._verbs import analyze
 from lemmata.papers import find_setting
@@ -37,8 +36,7 @@ def command(
         out = Path("lemmata-out")
     if out is not None:
         folder = make_folder(out / "analyze")
-        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-        write_whole(folder / "analysis.json", f"{text}\n".encode())
+        write_json(folder / "analysis.json", document)
         page = write_analysis(folder, analyses, source=file.name, figures=formats)
         messages().print(f"report: [bold]{page}[/]", highlight=False)
     if as_json:

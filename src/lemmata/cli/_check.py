@@ -86,8 +86,7 @@ def refuse_idle(claims: Sequence[Claim], options: Sequence[str]) -> None:
 
 def write_verdicts(folder: Path, verdicts: Sequence[Verdict], seed: int) -> None:
     """The verdicts, and each witness that is an instance as a file that can be read back."""
-    document = {"seed": seed, "verdicts": [plain(verdict) for verdict in verdicts]}
-    write_json(folder / "verdicts.json", document)
+    write_json(folder / "verdicts.json", {"seed": seed, "verdicts": verdicts})
     for verdict in verdicts:
         if verdict.status is Status.FAILS and verdict.instance is not None:
             name = verdict.claim.replace("/", "-")

@@ -1,12 +1,10 @@
 """What a run leaves behind for people and for programs."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lemmata._files import write_whole
-from lemmata._plain import plain
+from lemmata._files import write_json, write_whole
 from lemmata.claims import Verdict
 from lemmata.drawing import Drawing
 
@@ -37,15 +35,15 @@ def write_report(
         The path of the page.
     """
     document = {
-        "settings": plain(settings),
-        "verdicts": [plain(verdict) for verdict in verdicts],
+        "settings": settings,
+        "verdicts": verdicts,
         "figures": [
             {
                 "name": name,
                 "title": heading,
                 "caption": drawing.caption,
                 "files": dict(files),
-                "numbers": plain(drawing.numbers),
+                "numbers": drawing.numbers,
             }
             for name, heading, drawing, files in figures
         ],
@@ -54,7 +52,6 @@ def write_report(
         (*entry, (folder / entry[3]["svg"]).read_text(encoding="utf-8")) for entry in figures
     ]
     html = page(title, sections, verdicts, settings)
-    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-    write_whole(folder / "verdicts.json", f"{text}\n".encode())
+    write_json(folder / "verdicts.json", document)
     write_whole(folder / "index.html", html.encode())
     return folder / "index.html"
