@@ -9,7 +9,6 @@ import numpy as np
 from lemmata._errors import InputError
 from lemmata.claims import Bench, Claim, Judgement, Status, evidence_for, instance_of, judge
 
-
 SMALLEST = 16
 """Fewer instances are trained as if they were so many."""
 
@@ -44,8 +43,9 @@ def try_all(
     """
     if not instances:
         return []
-    repeated = [instances[-1]] * (_shared_size(len(instances)) - len(instances))
-    together = [*instances, *(repeated if claim.experiment.training is not None else ())]
+    together = list(instances)
+    if hasattr(claim.experiment.training, "options"):
+        together += [instances[-1]] * (_shared_size(len(instances)) - len(instances))
     bench = Bench(seed=seed, instances=together, options=dict(options))
     try:
         _, applicable = evidence_for(claim, bench)
@@ -75,7 +75,7 @@ def try_all(
 
 
 def _shared_size(count: int) -> int:
-    """A power of two, so that batches of different sizes share compiled programs."""
+    """A power of two, so that runs of different sizes share compiled programs."""
     return max(SMALLEST, 1 << (count - 1).bit_length())
 
 
