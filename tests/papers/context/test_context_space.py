@@ -8,7 +8,7 @@ import numpy as np
 import lemmata as lm
 from lemmata.papers.context.setting import SETTING, Plan, Task
 from lemmata.papers.context.setting._plan_training import PlanTraining
-from lemmata.search._attack import read_back
+from lemmata.search import read_back
 from lemmata.training import _run
 
 SPACE = SETTING.space

@@ -9,7 +9,7 @@ from flint import arb, ctx
 import lemmata as lm
 from lemmata.attention import FLAT, LINEAR, own_loss
 from lemmata.papers.mechanics.setting import SETTING, Dataset
-from lemmata.search._attack import read_back
+from lemmata.search import read_back
 
 SPACE = SETTING.space
 SENTENCES = {"a b c a": 3, "b a b": 1, "c b c": 2, "a b c b": 1}

@@ -10,7 +10,7 @@ import pytest
 import lemmata as lm
 from lemmata.papers.selection.setting import SETTING, OnlineChoices, Plan, Task, inner_products
 from lemmata.papers.selection.setting._family import FAMILIES, all_whole, family, independent
-from lemmata.search._attack import read_back
+from lemmata.search import read_back
 
 SPACE = SETTING.space
 
