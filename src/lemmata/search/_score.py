@@ -10,6 +10,10 @@ from lemmata._errors import InputError
 from lemmata.claims import Bench, Claim, Judgement, Status, evidence_for, instance_of, judge
 
 
+SMALLEST = 16
+"""Fewer instances are trained as if they were so many."""
+
+
 @dataclass(frozen=True)
 class Attempt:
     """An instance that was tried.
@@ -72,7 +76,7 @@ def try_all(
 
 def _shared_size(count: int) -> int:
     """A power of two, so that batches of different sizes share compiled programs."""
-    return 1 << (count - 1).bit_length()
+    return max(SMALLEST, 1 << (count - 1).bit_length())
 
 
 def _scores(judgement: Judgement, cases: int) -> np.ndarray:

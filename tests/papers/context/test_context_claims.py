@@ -139,13 +139,21 @@ def test_what_is_off_in_the_ninth_digit_is_noticed(bench: Bench, name: str, chan
         assert [judge(part, found).status for part in ALL[name].compare(found)] == [status]
 
 
-def test_theorem_1_speaks_of_thirteen_tasks_and_is_loose_by_a_factor_of_four(bench: Bench):
-    """Late the gap falls twice as fast as its root, and (18) gives away another factor of two."""
+def test_theorem_1_speaks_of_48_runs_and_is_loose_by_a_factor_of_four(bench: Bench):
+    """16 tasks with three choices of gamma and eta_Q. Late the gap falls twice as fast as its root,
+    and (18) gives away another factor of two."""
     verdict = check(ALL["theorem-1"], bench)
     assert verdict.support is not None
-    assert (verdict.support.instances, verdict.support.set_aside) == (13, 0)
-    factor = verdict.parts[0].tightness.factor
-    assert 4 < factor < 4.3
+    assert (verdict.support.instances, verdict.support.set_aside) == (48, 0)
+    assert verdict.parts[0].tightness is not None
+    assert 4 < verdict.parts[0].tightness.factor < 4.3
+
+
+def test_a_smaller_bound_than_the_repaired_short_form_is_noticed(bench: Bench):
+    """The bound is attained for large gamma; a part in a million less would be too little."""
+    verdict = check(ALL["equation-17/repaired"], bench)
+    assert verdict.tightness is not None
+    assert verdict.tightness.factor == pytest.approx(1, abs=1e-6)
 
 
 def test_the_query_of_lemma_5_by_hand():
@@ -282,23 +290,22 @@ def test_an_ordinary_plan_is_judged_on_its_own():
 
 
 ORDINARY_FAILS = {
-    *("assumption-1/correlated", "equation-17", "equation-70/loss", "equation-77/variance"),
-    *("equation-79", "lemma-5", "section-3.2/best", "section-3.2/better", "section-3.2/closer"),
-    *("section-3.2/noise", "section-3.3/noiseless"),
+    *("equation-17", "equation-70/loss", "equation-77/variance", "equation-79", "lemma-5"),
+    *("section-3.2/best", "section-3.2/better", "section-3.2/closer", "section-3.3/noiseless"),
 }
 
 
 @pytest.mark.parametrize(
     ("own", "fails", "silent"),
     [
-        (plan(tau=0.0), 2, set()),
-        (plan(tokens=repeated()), 9, {"own/bayes"}),
-        (plan(times=60.0), 11, {"lemma-2", "own/softmax-constant", "own/bayes"}),
-        (Plan(Task(np.ones((1, 1)), np.ones((1, 1)), 1, 0.1, "one token"), 1), 1, set()),
+        (plan(tau=0.0), 1, set()),
+        (plan(tokens=repeated()), 7, {"own/bayes"}),
+        (plan(times=60.0), 9, {"lemma-2", "own/softmax-constant", "own/bayes"}),
+        (Plan(Task(np.ones((1, 1)), np.ones((1, 1)), 1, 0.1, "one token"), 1), 2, set()),
         (
             Plan(Task(unit_tokens(), np.zeros((2, 12)), 12, 0.1, "nothing to learn"), 12),
             3,
-            {"equation-67", "figure-3/minimum", "own/best-is-worse"},
+            {"equation-67", "figure-3/minimum", "own/best-is-worse", "section-3.2/noise"},
         ),
     ],
     ids=["no_noise", "repeated_token", "not_unit", "one token", "nothing to learn"],

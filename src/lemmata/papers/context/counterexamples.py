@@ -41,7 +41,7 @@ def near_the_bounds() -> tuple[list[Plan], list[tuple[Weights, Weights]], list[f
     pairs = [
         (at_zero(opposite, 1.0), from_heads(np.full((1, 1, 1), 2.0**-12), np.ones((1, 2)))),
         (at_zero(opposite, 1e-4), at_zero(opposite, -1e-4)),
-        (from_heads(np.full((1, 1, 1), 8.0), np.ones((1, 2))), at_zero(opposite, 1.0)),
+        tuple(from_heads(np.full((1, 1, 1), q), np.ones((1, 2))) for q in (8.0, 8.0 + 2.0**-12)),
         (at_zero(alone, 0.0), at_zero(alone, 1.0)),
         (at_zero(bent.plan, 2.0), from_heads(moved, w)),
     ]

@@ -6,6 +6,7 @@ import numpy as np
 
 from lemmata.claims import (
     Comparisons,
+    Silence,
     at_least,
     at_most,
     case_by_case,
@@ -158,15 +159,17 @@ def _late(frozen: FrozenAttention, rate: float) -> float:
 @case_by_case
 def own_frozen_curve(run: Run) -> Comparisons:
     """Where attention moves enough to tell; rounding grows as A-hat - A loses its digits."""
-    first, gap = run.plan.constants.gap, np.where(run.judged, run["gap"], np.nan)
+    first, gap = run.plan.constants.gap, run.gap
     frozen = run.plan.frozen.log_gap(run.steps.astype(float), float(run.rates.w))
     moved = np.maximum.accumulate(run["moved_scores"]) / run.plan.constants.zeta**0.5
-    moved = np.where(moved > MEASURABLE, moved, np.nan)
+    part = "difference of the logarithms of gaps"
+    if not (moved > MEASURABLE).any():
+        return Silence("attention moves too little to tell", applies=False, part=part)
     return at_most(
         np.abs(np.log(gap) - frozen),
-        4 * (1 + np.abs(np.log(gap / first))) * moved,
+        4 * (1 + np.abs(np.log(gap / first))) * np.where(moved > MEASURABLE, moved, np.nan),
         size=np.sqrt(first / gap) * run.plan.frozen.condition,
-        part="difference of the logarithms of gaps",
+        part=part,
     )
 
 
@@ -181,7 +184,7 @@ def own_frozen_curve(run: Run) -> Comparisons:
 @case_by_case
 def own_scale_free(case: Rescaled) -> Comparisons:
     """Gaps over their first one, step by step; zeta_0 is known up to the condition of the B_k."""
-    here, there = (run["gap"] / run["gap"][0] for run in (case.usual, case.rescaled))
+    here, there = (run.gap / run.gap[0] for run in (case.usual, case.rescaled))
     condition = case.plan.frozen.condition
     factors = 10.0 ** np.arange(6, 13)
     by_17 = [

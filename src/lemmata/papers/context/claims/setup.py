@@ -44,15 +44,13 @@ def equation_1(case: Prompts) -> Comparisons:
     averaged over tokens, in units of the deviation that is stated."""
     deviation = np.sqrt(case.task.tau) * np.linalg.norm(case.coefficients)
     away = (case.literal_labels - case.coefficients @ case.task.representations) / deviation
-    neighbours = away * np.roll(away, 1, axis=1)
-    parts = [
+    neighbours = np.roll(away, 1, axis=1 if case.task.K > 1 else 0)
+    return [
         mean_is("means", away.mean(axis=1), 0.0, size=1.0),
         mean_is("variances", (away**2).mean(axis=1), 1.0),
         mean_is("fourth moments", (away**4).mean(axis=1), 3.0),
+        mean_is("covariances", (away * neighbours).mean(axis=1), 0.0, size=1.0),
     ]
-    alone = case.task.K == 1
-    covariance = np.full(len(away), np.nan) if alone else neighbours.mean(axis=1)
-    return [*parts, mean_is("covariances", covariance, 0.0, size=1.0)]
 
 
 @claim(

@@ -51,7 +51,7 @@ FALLS = "The gap falls by the factor 1 - eta_w zeta_0 / (2K) in every step, at t
 @case_by_case
 def theorem_1(run: Run) -> Comparisons:
     """The log of the gap, at every record, and the worst of all steps, kept by the loop."""
-    gaps = np.where(run.judged, np.log(run["gap"] / run.plan.constants.gap), np.nan)
+    gaps = np.log(run.gap / run.plan.constants.gap)
     worst = "log of the gap over the bound, largest of all steps"
     return [
         at_most(
@@ -142,7 +142,7 @@ def equation_43b(run: Run) -> Comparisons:
 @case_by_case
 def equation_43c(run: Run) -> Comparisons:
     """Over all stretches between two records; each step of a stretch is bounded by (64)."""
-    change = np.diff(np.where(run.judged, np.log(run["gap"]), np.nan))
+    change = np.diff(np.log(run.gap))
     promised = np.diff(run.steps) * run.log_guaranteed
     return at_most(change, promised, part="change of the log of the gap")
 
@@ -177,10 +177,10 @@ def equation_48(run: Run) -> Comparisons:
 )
 @case_by_case
 def lemma_7_training(run: Run) -> Comparisons:
-    in_Q = 2 * 2**0.5 * run.task.largest_column * run["largest_entry"] * np.sqrt(run["gap"])
-    in_w = run.task.spectral * np.sqrt(2 * run["gap"] / run.task.K)
+    in_Q = 2 * 2**0.5 * run.task.largest_column * run["largest_entry"] * np.sqrt(run.gap)
+    in_w = run.task.spectral * np.sqrt(2 * run.gap / run.task.K)
     return [
-        at_most(np.where(run.judged, run[name], np.nan), bound, part=name.replace("_", " in "))
+        at_most(run[name], bound, part=name.replace("_", " in "))
         for name, bound in (("slope_Q", in_Q), ("slope_w", in_w))
     ]
 
@@ -212,7 +212,7 @@ def equation_64(run: Run) -> Comparisons:
 @case_by_case
 def equation_70(run: Run) -> Comparisons:
     """The gap is ||Z-bar (A-hat - A)||^2, known up to the condition of Z-bar."""
-    bound = np.sqrt(2 * run.task.K * run["gap"] / run.task.ridge)
+    bound = np.sqrt(2 * run.task.K * run.gap / run.task.ridge)
     rounding = of_inverse(run.task) * (1 + run.steps)
     return at_most(run["distance"], bound, rounding=rounding, part="distance from A")
 
@@ -227,7 +227,7 @@ def equation_70(run: Run) -> Comparisons:
 def equation_70_loss(run: Run) -> Comparisons:
     """It is the Frobenius norm; judged where the gap is well above rounding error."""
     part = "gap by the spectral norm"
-    if not run.judged[-1]:
+    if np.isnan(run.gap[-1]):
         return Silence("every gap is rounding error at the end", applies=False, part=part)
     norm = np.linalg.norm(run.task.root @ (run.combined - run.task.target), 2)
     spectral = norm**2 / (2 * run.task.K)

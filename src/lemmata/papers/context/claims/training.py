@@ -213,7 +213,7 @@ def figure_4_many_heads(evidence: Evidence[OneLayer]) -> Comparisons:
     """Task by task; it ends far below."""
     many = _runs(evidence, "Gaussian", _numbers_of_heads(evidence)[-1])
     usual = _runs(evidence, "Gaussian", _chosen(evidence))
-    step = many[0].run.steps[-1]
+    step = float(many[0].run.steps[-1])
     part = "log10 of the last gap over the first"
     return at_least(_left(many), _left(usual, step), part=part, cases=many)
 

@@ -21,6 +21,9 @@ from .plans import PLANS, DrawnPlans, OfPlan, rescaled
 
 STEPS: dict[Scale, int] = {"quick": 6_000, "paper": 120_000}
 
+ROUNDING = 1e-18
+"""Gaps below this part of the first one are not judged."""
+
 WORK = 2e10
 """Multiplications that a run may cost; larger plans are run for fewer steps."""
 
@@ -106,9 +109,9 @@ class Run(OfPlan):
         return float(np.log1p(-float(self.rates.guaranteed)))
 
     @property
-    def judged(self) -> np.ndarray:
-        """Where the gap is more than rounding error."""
-        return self["gap"] > 1e-18 * self.plan.constants.gap
+    def gap(self) -> Float[np.ndarray, "records"]:
+        """L - L*; NaN where it is rounding error."""
+        return np.where(self["gap"] > ROUNDING * self.plan.constants.gap, self["gap"], np.nan)
 
 
 def _records(

@@ -110,9 +110,13 @@ class Plan:
         }
         return said if self.bound is None else said | {"B": self.bound}
 
-    @cached_property
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """The hypotheses of the theorems that it does not meet."""
+        return self._problems
+
+    @cached_property
+    def _problems(self) -> tuple[Problem, ...]:
         found = list(self.task.problems)
         if self.heads < self.task.N:
             message = f"H = {self.heads} heads are fewer than N = {self.task.N} examples"

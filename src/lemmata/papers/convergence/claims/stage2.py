@@ -120,7 +120,7 @@ def lemma_6(evidence: Evidence[Dataset]) -> list[Comparison]:
     bound = mass / (2 * evidence.norm_kq)
     return [
         *norm_bounds(evidence, 2 * evidence.L * evidence.norm_kq),
-        at_least(evidence.descent_on_target, bound, part="cosine", baseline=0.0),
+        at_least(evidence.descent_on_target, bound, part="cosine", baseline=0.0, size=1.0),
     ]
 
 

@@ -9,7 +9,7 @@ from lemmata.claims import Comparison, at_least, at_most, equal, repaired, state
 from lemmata.settings import Evidence
 
 from .. import theory
-from ..experiments.descents import STATES, StateGrid
+from ..experiments.states import STATES, StateGrid
 from ..setting import SPARSE
 
 PROOF = "Appendix D.2, proof of Theorem D.4"

@@ -1,10 +1,13 @@
-"""Appendix E.2 and Lemma 3.4: gradients with random encodings, and the directions they keep."""
+"""Lemma D.1, Appendix E.2 and Lemma 3.4: gradients, and the directions they keep."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from scipy.special import softmax
 
 from lemmata.claims import Comparison, equal, repaired, statements
 from lemmata.settings import Evidence
@@ -17,9 +20,9 @@ from ..experiments.matrices import (
     FullDescent,
     Matrices,
 )
-from ..setting import Population, population
+from ..setting import Family, Population, population
 from .definitions import AVERAGED, aligned, attention, mean_attention
-from .one_hot import literal_gradient, stays_on_directions
+from .one_hot import WHOLE, stays_on_directions
 
 claim = partial(statements("selection"), on=ENUMERATION)
 
@@ -27,9 +30,76 @@ POINTS = ((0.0, 0.5), (0.7, 1.0), (2.0, 1.3), (6.0, 1.1))
 """C and alpha at which identities are checked."""
 
 
+def literal_gradient(case: Matrices, average_first: bool = False) -> np.ndarray:
+    """Lemma E.2's formulas, tokens and subsets one by one; of one encoding those of Lemma D.1.
+
+    ``average_first`` takes E[S] before the product with Z, as printed.
+    """
+    V, W = (np.asarray(matrix) for matrix in case.weights)
+    q, T = case.task.q, case.task.T
+    E, e_y = np.asarray(case.family.E), np.asarray(case.family.e_y)
+    in_V, in_W = np.zeros_like(V), np.zeros_like(W)
+    Z = np.stack(
+        [np.concatenate([case.X, np.broadcast_to(e, (len(case.X), *e.shape))], 1) for e in E]
+    )
+    for s, y in enumerate(case.y):
+        query = np.concatenate([np.broadcast_to(case.x_query, (len(E), case.task.d)), e_y[:, s]], 1)
+        S = softmax(np.einsum("mnwt,wv,mv->mnt", Z, W, query), axis=-1)
+        target = case.X[:, :, y].sum(axis=2) / q
+        ZS = np.einsum("mnwt,mnt->mnw", Z, S).mean(axis=0)
+        mean_Z = np.broadcast_to(ZS, (len(E), *ZS.shape))
+        if average_first:
+            mean_Z = np.einsum("mnwt,nt->mnw", Z, S.mean(axis=0))
+        residual = target[None] - mean_Z @ V.T
+        J = S[..., None] * (np.eye(T) - S[..., None, :])
+        inner = np.einsum("mnwt,mntu,mnvu,dv,mnd->mnw", Z, J, Z, V, residual, optimize=True)
+        in_W -= np.einsum("n,mnw,mv->wv", case.chances, inner, query) / len(E)
+        in_V -= np.einsum("n,mnd,mnw->dw", case.chances, residual, mean_Z) / len(E)
+    return flat((in_V, in_W)) / len(case.y)
+
+
+def one_by_one(case: Matrices) -> np.ndarray:
+    """The gradients of the loss (3), averaged over encodings."""
+    E, e_y, Y = case.family
+    families = [Family(E[i : i + 1], e_y[i : i + 1], Y) for i in range(len(E))]
+    return np.mean([literal_gradient(replace(case, family=one)) for one in families], axis=0)
+
+
+def flat(matrices: Iterable[Any]) -> np.ndarray:
+    """All entries of several matrices."""
+    return np.concatenate([np.ravel(matrix) for matrix in matrices])
+
+
 def by_largest(left: np.ndarray, right: np.ndarray, **options) -> Comparison:
     """Equal, entry by entry, with rounding relative to the largest entry of a case."""
     return equal(left, right, size=np.nanmax(np.abs(right), axis=1, keepdims=True), **options)
+
+
+@claim(
+    "lemma-d.5/recalled-gradients",
+    "Appendix D.2, proof",
+    "The same formulas as the proof of Lemma D.5 recalls them: without the minus signs.",
+    on=MATRICES,
+    kind="misprint",
+    sign=-1.0,
+)
+@claim(
+    "lemma-d.1",
+    "Appendix D.1",
+    "The gradients of the loss (3) are -E[Z (diag S - S S') Z' V' r z_query'] in W and "
+    "-E[r (Z S)'] in V, with r = XY/q - V Z S.",
+    on=MATRICES,
+    sign=1.0,
+)
+def gradients(evidence: Evidence[Matrices], sign: float) -> Comparison:
+    automatic = evidence.each(lambda case: flat(case.gradients["outside"]))
+    return equal(
+        sign * evidence.each(one_by_one),
+        automatic,
+        rounding=WHOLE,
+        size=np.nanmax(np.abs(automatic), axis=1),
+        part="gradient",
+    )
 
 
 @claim(
