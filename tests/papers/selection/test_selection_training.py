@@ -48,8 +48,8 @@ REDUCED = Training(
     40,
     threshold=0.6,
     samples=128,
-    steps=1_000,
-    record=(0, 1_000),
+    steps=3_000,
+    record=(0, 1_000, 3_000),
     tests=((80, 2), (60, 3)),
     seed=1,
 )
@@ -82,11 +82,13 @@ def bits(recording: Recording) -> list[bytes]:
 def test_golden_runs(reduced, encodings):
     found, facts = reduced[encodings], FACTS["sgd_reduced_ci"][encodings]
     names = {"train_loss": "loss", "C": "C", "alpha": "alpha", "cosW": "cosine_W"}
-    for recorded, name in names.items():
-        mean, deviation = facts["1000"][recorded]
-        assert abs(found[name][-1] - mean) < 5 * deviation, name
+    for step in (1_000, 3_000):
+        at = found.recording.at(step)
+        for recorded, name in names.items():
+            mean, deviation = facts[str(step)][recorded]
+            assert abs(found[name][at] - mean) < 5 * deviation, (step, name)
     assert found.diverged is None
-    assert found["cosine_V"][-1] > 0.995
+    assert found["cosine_V"][-1] > 0.999
 
 
 def two_number_loss(run: TrainingRun, E: np.ndarray, T: int) -> np.ndarray:
@@ -115,8 +117,9 @@ def test_golden_losses_without_tokens(reduced, encodings, T):
         members = [oracle.rejection(one, 80, 24)[0].T / math.sqrt(40) for one in candidates]
     each = np.array([two_number_loss(found, E, T) for E in members])
     error = each.mean(axis=1).std() / np.sqrt(len(each)) + each.std() / np.sqrt(each.size)
-    recorded = FACTS["sgd_reduced_ci"][encodings]["1000"][f"xfree_T{T}"]
-    assert abs(each.mean() - recorded[0]) < 4 * recorded[1] + 3 * error
+    recorded = FACTS["sgd_reduced_ci"][encodings]["3000"].get(f"xfree_T{T}")
+    if recorded is not None:
+        assert abs(each.mean() - recorded[0]) < 4 * recorded[1] + 3 * error
     if T != 60:
         # the run's estimate has the whole of V, which adds little, and other encodings or subsets
         measured = found.task("population", T, 2)[-1]
