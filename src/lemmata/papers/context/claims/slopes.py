@@ -77,12 +77,16 @@ def _two_long_tokens(bench: Bench) -> Comparisons:
     return lemma_7(pair_points([plan], [(weights, weights)], [1.0]))
 
 
+def _near_lemma_7(bench: Bench) -> Comparisons:
+    return lemma_7(pair_points(*near_the_bounds()))
+
+
 @claim(
     "lemma-7",
     "Appendix B, Lemma 7, (42)",
     "||d l / d Q_h||_F <= 2 sqrt(2) gamma alpha f_max sqrt(l - L*) while |alpha_{h,k}| <= alpha.",
     hypotheses=(UNIT,),
-    counterexample=lambda bench: lemma_7(pair_points(*near_the_bounds())),
+    counterexample=_near_lemma_7,
     versions=[any_norm(counterexample=_two_long_tokens)],
 )
 @case_by_case
@@ -98,12 +102,16 @@ def lemma_7(point: Point) -> Comparisons:
     return comparisons
 
 
+def _near_equation_46(bench: Bench) -> Comparisons:
+    return equation_46(pair_points(*near_the_bounds()))
+
+
 @claim(
     "equation-46",
     "Appendix B, (46)",
     "||b^h_k - b'^h_k|| <= 2 ||Z-bar|| ||Q_h - Q'_h||_F.",
     hypotheses=(UNIT,),
-    counterexample=lambda bench: equation_46(pair_points(*near_the_bounds())),
+    counterexample=_near_equation_46,
     versions=[any_norm()],
 )
 @case_by_case
@@ -121,12 +129,16 @@ def _scores(point: Point) -> Inequality:
     )
 
 
+def _near_lemma_8(bench: Bench) -> Comparisons:
+    return lemma_8(pair_points(*near_the_bounds()))
+
+
 @claim(
     "lemma-8",
     "Appendix B, Lemma 8, (50), (51)",
     "b^h_k and delta_k are Lipschitz in Q and alpha while |alpha_{h,k}| <= alpha.",
     hypotheses=(UNIT,),
-    counterexample=lambda bench: lemma_8(pair_points(*near_the_bounds())),
+    counterexample=_near_lemma_8,
 )
 @case_by_case
 def lemma_8(point: Point) -> Comparisons:
@@ -164,12 +176,16 @@ def equation_62(point: Point) -> Comparisons:
     return at_most(slopes, bound, part="slope in alpha")
 
 
+def _near_equation_83(bench: Bench) -> Comparisons:
+    return equation_83(pair_points(*near_the_bounds()))
+
+
 @claim(
     "equation-83",
     "Appendix D.5, (83)",
     "||G^{h,jk}||_F <= 2 alpha s^h_{jk}.",
     hypotheses=(UNIT,),
-    counterexample=lambda bench: equation_83(pair_points(*near_the_bounds())),
+    counterexample=_near_equation_83,
 )
 @case_by_case
 def equation_83(point: Point) -> Comparisons:
@@ -182,13 +198,17 @@ def equation_83(point: Point) -> Comparisons:
     return at_most(sizes, 2 * point.alpha, part="size of G over s")
 
 
+def _near_equation_84(bench: Bench) -> Comparisons:
+    return equation_84(pair_points(*near_the_bounds()))
+
+
 @claim(
     "equation-84",
     "Appendix D.5, (84)",
     "||d l / d Q_h|| <= (2 gamma f_max alpha / K) sum_k ||Z-bar delta_k||, and that is at most "
     "(2 gamma f_max alpha / sqrt(K)) sqrt(sum_k ||Z-bar delta_k||^2).",
     hypotheses=(UNIT,),
-    counterexample=lambda bench: equation_84(pair_points(*near_the_bounds())),
+    counterexample=_near_equation_84,
 )
 @case_by_case
 def equation_84(point: Point) -> Comparisons:

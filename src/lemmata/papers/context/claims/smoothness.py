@@ -20,11 +20,15 @@ claim = partial(statements("context"), on=POINTS, hypotheses=(UNIT,))
 STEP_2 = "Appendix B, Step 2"
 
 
+def _near_equation_54(bench: Bench) -> Comparisons:
+    return equation_54(pair_points(*near_the_bounds()))
+
+
 @claim(
     "equation-54",
     f"{STEP_2}, (54)",
     "How much the gradient in alpha_k changes with Q and alpha_k.",
-    counterexample=lambda bench: equation_54(pair_points(*near_the_bounds())),
+    counterexample=_near_equation_54,
 )
 @case_by_case
 def equation_54(point: Point) -> Comparisons:
@@ -36,11 +40,15 @@ def equation_54(point: Point) -> Comparisons:
     return at_most(change, by_Q + by_alpha, part="change of the gradient in alpha_k")
 
 
+def _near_equation_55(bench: Bench) -> Comparisons:
+    return equation_55(pair_points(*near_the_bounds()))
+
+
 @claim(
     "equation-55",
     f"{STEP_2}, (55)",
     "The gradient in alpha is Lipschitz in all parameters.",
-    counterexample=lambda bench: equation_55(pair_points(*near_the_bounds())),
+    counterexample=_near_equation_55,
 )
 @case_by_case
 def equation_55(point: Point) -> Comparisons:
@@ -76,23 +84,23 @@ def _by_norms(point: Point) -> np.ndarray:
     return alpha * point.gamma * np.sqrt(H) * common + radius * own
 
 
+def _near_58(bound: Callable[[Point], np.ndarray]) -> Comparisons:
+    return change_head_by_head(pair_points(*near_the_bounds()), bound=bound)
+
+
 @claim(
     "equation-57",
     f"{STEP_2}, (57)",
     "How much the gradient in Q_h changes, by the changes of delta, alpha and attention.",
     bound=_by_tokens,
-    counterexample=lambda bench: change_head_by_head(
-        pair_points(*near_the_bounds()), bound=_by_tokens
-    ),
+    counterexample=lambda bench: _near_58(_by_tokens),
 )
 @claim(
     "equation-58",
     f"{STEP_2}, (58)",
     "The same by the changes of Q and alpha.",
     bound=_by_norms,
-    counterexample=lambda bench: change_head_by_head(
-        pair_points(*near_the_bounds()), bound=_by_norms
-    ),
+    counterexample=lambda bench: _near_58(_by_norms),
 )
 @case_by_case
 def change_head_by_head(point: Point, bound: Callable[[Point], np.ndarray]) -> Comparisons:
@@ -100,10 +108,6 @@ def change_head_by_head(point: Point, bound: Callable[[Point], np.ndarray]) -> C
     factor = 2 * point.gamma * task.largest_column * task.spectral / task.K
     change = np.linalg.norm(point.change_Q, axis=(1, 2))
     return at_most(change, factor * bound(point), part="change of the gradient in Q_h")
-
-
-def _near(bound: Callable[[Point], np.ndarray]) -> Comparisons:
-    return change_head_by_head(pair_points(*near_the_bounds()), bound=bound)
 
 
 def _curved(
@@ -122,6 +126,10 @@ def _curved(
     return compare
 
 
+def _near_59(bench: Bench) -> Comparisons:
+    return equation_59(pair_points(*near_the_bounds()), squared=True)
+
+
 @claim(
     "equation-59",
     f"{STEP_2}, (59)",
@@ -135,7 +143,7 @@ def _curved(
             "repaired",
             statement="The same with the square of (58)'s factor: "
             "16 (gamma f_max ||Z-bar||)^2 / K.",
-            counterexample=lambda bench: equation_59(pair_points(*near_the_bounds()), squared=True),
+            counterexample=_near_59,
             parameters={"squared": True},
         )
     ],
@@ -151,6 +159,10 @@ def equation_59(point: Point, squared: bool) -> Comparisons:
     return at_most(change, constant * point.distance, part="change of the gradient in Q")
 
 
+def _near_lemma_10(bench: Bench) -> Comparisons:
+    return lemma_10(pair_points(*near_the_bounds()), bound=smoothness_repaired)
+
+
 @claim(
     "lemma-10",
     "Appendix B, Lemma 10, (60), (61)",
@@ -162,9 +174,7 @@ def equation_59(point: Point, squared: bool) -> Comparisons:
         Version(
             "repaired",
             statement="The same with the repaired constant of (59).",
-            counterexample=lambda bench: lemma_10(
-                pair_points(*near_the_bounds()), bound=smoothness_repaired
-            ),
+            counterexample=_near_lemma_10,
             parameters={"bound": smoothness_repaired},
         )
     ],
