@@ -9,7 +9,6 @@ import numpy as np
 from lemmata._errors import InputError
 from lemmata.claims import Bench, Claim, Judgement, Status, evidence_for, instance_of, judge
 
-
 SMALLEST = 16
 """Fewer instances are trained as if they were so many."""
 
