@@ -5,6 +5,7 @@ from ._ball import BallPath as BallPath
 from ._ball import ball_paths as ball_paths
 from ._batch import Limit as Limit
 from ._dataset import Dataset as Dataset
+from ._enclosures import tied_curvature as tied_curvature
 from ._generators import ACYCLIC as ACYCLIC
 from ._generators import CYCLIC as CYCLIC
 from ._generators import LOCAL as LOCAL
@@ -16,7 +17,9 @@ from ._hypotheses import FEASIBLE as FEASIBLE
 from ._hypotheses import HYPOTHESES as HYPOTHESES
 from ._hypotheses import INDEPENDENT as INDEPENDENT
 from ._hypotheses import NONZERO as NONZERO
+from ._hypotheses import ORTHONORMAL as ORTHONORMAL
 from ._hypotheses import REALIZABLE as REALIZABLE
+from ._hypotheses import ZERO_START as ZERO_START
 from ._minimise import Correction as Correction
 from ._paths import Curve as Curve
 from ._paths import flow as flow
