@@ -30,6 +30,7 @@ from ._pseudo import pseudo_limits as pseudo_limits
 from ._pseudo import token_masses as token_masses
 from ._regularization import PathPoint as PathPoint
 from ._regularization import regularization_path as regularization_path
+from ._replay import replay as replay
 from ._risk import Risk as Risk
 from ._setting import SETTING as SETTING
 from ._setting import MechanicsSetting as MechanicsSetting
