@@ -15,6 +15,9 @@ from ..setting import ACYCLIC_DATA, FEASIBLE, INDEPENDENT, NONZERO, REALIZABLE, 
 EXACT = 1e-20
 """1 - corr below this is rounding: the direction is exact, and there is no rate to see."""
 
+LATELY, NEARLY = 10.0, 0.2
+"""Descent has arrived once its growth per e-fold, over the last decade of steps, is near |W^mm|."""
+
 ComparisonT = TypeVar("ComparisonT", bound=Comparison)
 
 Numbers = Iterator[tuple[float, ...]]
@@ -78,6 +81,21 @@ def with_ties(evidence: Evidence[Dataset]) -> Evidence[Dataset]:
 def optimum_error(dataset: Dataset) -> float:
     """How far W^mm may be off, relative to its norm: what its certificate says, and rounding."""
     return dataset.margin.error_bound / max(dataset.norm, 1.0) + 64 * EPS
+
+
+def arrived(evidence: Evidence[Dataset], grown: Grid, values: Grid) -> Grid:
+    """The values of the cases on which descent goes as W^mm ln τ already, NaN for the others.
+
+    Before, it may stand still for as long as counts are skewed, and nothing can be extrapolated.
+    ``grown`` is the norm outside S_cyc at the records.
+    """
+    records = np.asarray(evidence.records, dtype=float)
+    before = int(np.searchsorted(records, records[-1] / LATELY, side="right")) - 1
+    folds = np.log(records[-1] / max(records[before], 1.0))
+    growth = (grown[:, -1] - grown[:, before]) / max(folds, EPS)
+    sizes = evidence.each(lambda dataset: dataset.norm)[:, 0]
+    there = np.abs(growth - sizes) <= NEARLY * sizes
+    return np.where(there[:, None], values, np.nan)
 
 
 def aligns(gaps: Grid, **options: Any) -> Limit:

@@ -1,6 +1,7 @@
 """Section 4.1 and Appendices B.1 and B.2: the regularization path without ties."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,6 +26,12 @@ def _attained(bench: Bench) -> Comparisons:
     return at_least(risk, 0.0, strict=True, part="risk > L*", cases=[dataset])
 
 
+def _some_choice(dataset: Dataset, options: Mapping[str, Any]) -> Comparisons:
+    """Without a sample that holds another token than its label, the risk is L* at every W."""
+    choices = sum(len(set(s.tokens)) > 1 for s in dataset.realizable.samples)
+    return at_least([choices], [1], part="samples with a choice", cases=[dataset])
+
+
 @claim(
     "lemma-1",
     "Section 4.1, Lemma 1",
@@ -33,6 +40,7 @@ def _attained(bench: Bench) -> Comparisons:
     on=SAMPLE,
     kind="hypothesis",
     counterexample=_attained,
+    exact=_some_choice,
     versions=[
         Version(
             "repaired",
@@ -46,9 +54,11 @@ def _attained(bench: Bench) -> Comparisons:
 )
 def lemma_1(evidence: Evidence[Dataset], rate: bool = False) -> Comparisons:
     """Log loss, L* = 0; the repaired version has a bound in the place of a limit."""
+    anywhere = evidence.each(lambda d: [at.risk for at in random_points(d)])
+    above = at_least(anywhere, 0.0, strict=True, part="risk > L*", cases=evidence.cases)
     some = evidence.where(lambda dataset: dataset.margin.status == "solved")
-    anywhere = some.each(lambda d: [at.risk for at in random_points(d)])
-    above = at_least(anywhere, 0.0, strict=True, part="risk > L*", cases=some.cases)
+    if not len(some):
+        return above
     along = some.each(lambda d: [At(d, R * d.target).risk for R in RADII])
     if not rate:
         part = "risk(R W^mm) → L*"

@@ -7,7 +7,7 @@ from lemmata.settings import Evidence
 
 from ..experiments import LATE_STEPS, PATHS, SAMPLE, STEPS, At, Followed, project, random_weights
 from ..setting import Dataset
-from ._shared import GLOBAL, Numbers, aligns, at_points, sides
+from ._shared import GLOBAL, Numbers, aligns, arrived, at_points, sides
 
 claim = statements("mechanics", on=SAMPLE, hypotheses=GLOBAL)
 
@@ -66,7 +66,7 @@ def equation_29_along_descent(evidence: Evidence[Dataset]) -> Comparisons:
     length = np.sqrt(-evidence.minus_apart)
     size = evidence.each(lambda d: 1 + np.linalg.norm(d.E) ** 2) * length
     return at_least(
-        evidence.towards,
+        arrived(evidence, evidence.size, evidence.towards),
         evidence.along,
         size=size,
         from_step=evidence.records[-1] // 4,

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Comparisons, Identity, Silence, at_most, equal, statements, tends_to
+from lemmata.margin import pair_rows
 from lemmata.settings import Evidence, Grid
 
-from ..experiments import BLOCK, FLOWS, LONG_DESCENT, LONG_NORMALIZED, ORBIT, PATHS, Followed
+from ..experiments import BLOCK, FLOWS, LONG_DESCENT, LONG_NORMALIZED, ORBIT, PATHS, TIMES, Followed
 from ..setting import ACYCLIC_DATA, NONZERO, REALIZABLE, Dataset
 from ._shared import EXACT, GLOBAL
 
@@ -53,7 +54,7 @@ def _growth(
     late = int(np.searchsorted(evidence.records, evidence.records[-1] / factor, side="right")) - 1
     folds = np.log(evidence.records[-1] / evidence.records[late])
     growth = (norm[:, -1:] - norm[:, late : late + 1]) / folds
-    return equal(growth, sizes, rounding=TENTH, part="growth per e-fold")
+    return equal(growth, sizes, rounding=TENTH, part="growth per e-fold", cases=evidence.cases)
 
 
 @claim(
@@ -137,6 +138,24 @@ def block(evidence: Evidence[Dataset]) -> Comparisons:
     ]
 
 
+SMALL_START = 5.0
+"""Logits at W(0) that flow has forgotten by then."""
+
+SOON = 1e4
+"""Time in which a sample of the least frequency has been seen so often shows where flow goes."""
+
+
+def _soon(case: Followed) -> bool:
+    """Whether W(0) is small, and the rarest sample has had the time to matter."""
+    dataset = case.instance
+    start = dataset.initial_weights
+    if start is not None and np.abs(dataset.E @ start @ dataset.E.T).max() > SMALL_START:
+        return False
+    lengths = np.sum(pair_rows(dataset.pairs, dataset.E) ** 2, axis=1)
+    rarest = float(dataset.realizable.frequencies.min())
+    return TIMES[-1] * rarest * float(lengths.min()) >= SOON
+
+
 @claim(
     "own/flow",
     "ours",
@@ -145,15 +164,19 @@ def block(evidence: Evidence[Dataset]) -> Comparisons:
     on=FLOWS,
 )
 def flow(evidence: Evidence[Followed]) -> Comparisons:
-    """Over the last decades of time."""
-    trend = 1 / np.maximum(evidence.records, 1.0)
+    """Over the last decades of time, where no sample is too rare to be seen by then."""
+    some = evidence.where(_soon)
+    if not len(some):
+        return Silence("a sample is too rare, or W(0) too large, to see the limit in this time")
+    trend = 1 / np.maximum(some.records, 1.0)
     return [
-        _growth(evidence, evidence.norm, evidence.each(lambda case: case.instance.norm), 100.0),
+        _growth(some, some.norm, some.each(lambda case: case.instance.norm), 100.0),
         tends_to(
-            evidence.cyclic_distance,
+            some.cyclic_distance,
             0.0,
             trend=trend,
-            size=evidence.norm[:, -1:],
+            size=some.norm[:, -1:],
             part="distance to W^cyc",
+            cases=some.cases,
         ),
     ]

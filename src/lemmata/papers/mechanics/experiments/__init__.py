@@ -10,6 +10,7 @@ from ._instances import Examples as Examples
 from ._instances import Random as Random
 from ._instances import Repeated as Repeated
 from ._instances import mixture as mixture
+from ._measures import TIMES as TIMES
 from ._measures import Followed as Followed
 from ._measures import (
     compare_directions,
@@ -115,6 +116,11 @@ LONG_DESCENT: Looked = Experiment(
     Training(algorithm="gd", rate="tight", steps=100_000),
     paper_training=Training(algorithm="gd", rate="tight", steps=1_000_000),
 )
+ANY_STEP: Looked = Experiment(
+    mixture(6, 4), train, Training(algorithm="gd", rate="tight", steps=20_000), free=("rate",)
+)
+"""Where a statement is for any constant step size."""
+
 LONG_NORMALIZED: Looked = Experiment(Random(ACYCLIC, 10), train, Training(rate=1.0, steps=20_000))
 ORBIT: Looked = Experiment(
     Random(CYCLIC, 12, "unbalanced"),

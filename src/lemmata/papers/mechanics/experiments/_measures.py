@@ -291,9 +291,7 @@ def iterate(experiment: Experiment[Any], datasets: Datasets, bench: Bench) -> Ev
 
 def _iterate(dataset: Dataset, training: Training) -> dict[str, np.ndarray]:
     """Steps from W(0) with the gradient of the risk itself."""
-    constants = {"paper": dataset.lipschitz, "tight": dataset.lipschitz_tight}
-    rate = training.step_size
-    eta = 1 / constants[rate] if isinstance(rate, str) else float(rate)
+    eta = training.rate_of(dataset)
     start = dataset.initial_weights
     W = np.zeros_like(dataset.target) if start is None else start
     points = [At(dataset, W)]

@@ -5,6 +5,7 @@ from ._ball import BallPath as BallPath
 from ._ball import ball_paths as ball_paths
 from ._batch import Limit as Limit
 from ._dataset import Dataset as Dataset
+from ._enclosures import tied_curvature as tied_curvature
 from ._generators import ACYCLIC as ACYCLIC
 from ._generators import CYCLIC as CYCLIC
 from ._generators import LOCAL as LOCAL
@@ -16,7 +17,9 @@ from ._hypotheses import FEASIBLE as FEASIBLE
 from ._hypotheses import HYPOTHESES as HYPOTHESES
 from ._hypotheses import INDEPENDENT as INDEPENDENT
 from ._hypotheses import NONZERO as NONZERO
+from ._hypotheses import ORTHONORMAL as ORTHONORMAL
 from ._hypotheses import REALIZABLE as REALIZABLE
+from ._hypotheses import ZERO_START as ZERO_START
 from ._minimise import Correction as Correction
 from ._paths import Curve as Curve
 from ._paths import flow as flow
@@ -27,6 +30,7 @@ from ._pseudo import pseudo_limits as pseudo_limits
 from ._pseudo import token_masses as token_masses
 from ._regularization import PathPoint as PathPoint
 from ._regularization import regularization_path as regularization_path
+from ._replay import replay as replay
 from ._risk import Risk as Risk
 from ._setting import SETTING as SETTING
 from ._setting import MechanicsSetting as MechanicsSetting

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from flint import arb, arb_mat
+from scipy.linalg import eigh
 
 from ._dataset import Dataset
 
@@ -145,3 +146,25 @@ def _derivatives(
             apart = column - mean
             curvature += apart * apart.transpose() * (power / whole * sample.count)
     return slope, curvature
+
+
+def tied_curvature(dataset: Dataset) -> arb | None:
+    """A lower bound of the largest curvature of the risk at W^cyc inside S_cyc, far out.
+
+    It is that along one direction, which floating point proposes; None without ties.
+    """
+    ties = tied_balls(dataset)
+    if ties is None or not ties.basis:
+        return None
+    point = ties.gram.solve(arb_mat([[dot(matrix, ties.limit)] for matrix in ties.basis]))
+    curvature = _derivatives(dataset, _designs(dataset, ties.basis), point)[1]
+    plain, gram = (_midpoints(matrix) for matrix in (curvature, ties.gram))
+    direction = arb_mat([[arb(float(x))] for x in eigh(plain, gram)[1][:, -1]])
+    along, size = (
+        (direction.transpose() * matrix * direction)[0, 0] for matrix in (curvature, ties.gram)
+    )
+    return along / size / dataset.realizable.total
+
+
+def _midpoints(matrix: arb_mat) -> np.ndarray:
+    return np.array([[float(x.mid()) for x in row] for row in matrix.tolist()])
