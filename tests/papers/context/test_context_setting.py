@@ -389,7 +389,7 @@ def test_plans_run_side_by_side_if_they_are_small_or_of_one_size():
 
     plans = [sized(20, 200, 20), sized(2, 5, 2), sized(20, 200, 21), sized(20, 900, 200)]
     plans += [sized(5, 9, 9), sized(1, 4, 1), sized(3, 4, 2)]
-    assert list(_batches(plans)) == [[5, 6], [1], [4], [0, 2], [3]]
+    assert list(_batches(plans)) == [[1, 5, 6], [4], [0, 2], [3]]
     assert list(_batches(plans[:1])) == [[0]]
 
 
