@@ -79,9 +79,7 @@ def lemma_5(evidence: Evidence[Dataset]) -> list[Comparison]:
     size = 1 + np.abs(evidence.smallest_log_odds) + evidence.norm
     return [
         at_least(evidence.smallest_gain, 0.0, part="never decreases", size=size, rounding=64 * EPS),
-        at_least(
-            evidence.smallest_growth, 0.0, part="above its start", size=1 + np.log(evidence.L)
-        ),
+        at_least(evidence.smallest_growth, 0.0, part="above its start", size=size),
         at_least(evidence.smallest_weight, 1 / evidence.L, part="above 1/L", baseline=0.0),
     ]
 

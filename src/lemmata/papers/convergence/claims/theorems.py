@@ -130,7 +130,7 @@ def _weight_bound(evidence: Evidence[Dataset], spoken_from: Grid) -> Comparison:
         np.where(evidence.records >= spoken_from, bound, 0.0),
         part="optimal weight",
         baseline=1 / (evidence.L - 1),
-        informative_from=spoken_from[:, 0],
+        informative_from=spoken_from[:, 0].tolist(),
     )
 
 
@@ -144,7 +144,7 @@ def _log_loss_bound(evidence: Evidence[Dataset], spoken_from: Grid) -> Compariso
         np.where(evidence.records >= spoken_from, bound, np.inf),
         part="log-loss",
         baseline=np.log(np.log(evidence.K)),
-        informative_from=spoken_from[:, 0],
+        informative_from=spoken_from[:, 0].tolist(),
     )
 
 

@@ -14,7 +14,7 @@ from .. import theory
 from ..setting import Dataset, JointRun, TwoStage, TwoStageRun
 from ._instances import Part
 
-MOST_STEPS = 20_000
+MOST_STEPS = 3_000
 """A run that would have to be longer is cut here."""
 
 

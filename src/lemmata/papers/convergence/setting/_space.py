@@ -56,7 +56,7 @@ BASES = (
     ("yqq", "zqq", "wxqq", "qx", "xq"),
     ("211", "43010", "00", "12", "34"),
     ("ab", "bc", "cd", "de", "ea", "abce>b", "dbe>e", "cabe>d"),
-    ("ab", "bc", "ca", "abbcccc>b", "abc>b"),
+    ("ab", "bc", "ca", f"abbbbbb{'c' * 30}>b", "abbc>b"),
 )
 """Data at which extremes are tried: sentences, and inputs with a next token after ``>``."""
 

@@ -130,7 +130,7 @@ class TwoStage:
     def first_stage(
         self,
         datasets: Sequence[Dataset],
-        starts: Sequence[Float[np.ndarray, "tokens vocabulary"]],
+        starts: Sequence[Float[np.ndarray, "_ _"]],
         store: Store | None = None,
     ) -> Recording[TrainingState]:
         """Stage 1 alone, from other starts (W_ov x)_v, with the usual embeddings."""
