@@ -214,6 +214,23 @@ def test_users_encodings_are_used():
     assert on(plan, "lemma-a.3/repaired").status is Status.HOLDS
 
 
+def test_a_users_plan_that_stalls_breaks_theorem_3_3():
+    bench = Bench(instances=stalled_plans()[:1], options={"steps": 20_000})
+    assert check(ALL["theorem-3.3"], bench).status is Status.FAILS
+    assert check(ALL["theorem-e.6/concentration"], bench).status is Status.FAILS
+    verdict = check(ALL["theorem-e.6/repaired"], bench)
+    assert verdict.status is Status.INAPPLICABLE
+    assert "eta < 2q" in verdict.reason
+
+
+def test_encodings_must_have_unit_length():
+    """With e_1 = (0.7, -0.3), e_2 = (-0.3, 0.7) one is closer to the other than mu says."""
+    E = np.array([[0.7, -0.3], [-0.3, 0.7]])
+    verdict = on(Plan("short", Task(2, 1, 1), 0.05, 1e-3, 2, 1.0, E), "own/coherence")
+    assert verdict.status is Status.INAPPLICABLE
+    assert "||e_i|| = 1" in verdict.reason
+
+
 def test_time_to_epsilon_that_does_not_come_is_not_a_verdict():
     plan = Plan("slow", Task(9, 2, 1), 1e-6, 1e-3)
     assert on(plan, "theorem-3.1").status is Status.UNDECIDED

@@ -50,6 +50,7 @@ def test_records_are_dense_at_first():
     assert steps[-1] == 1_000_000
     assert Descending(3_000_000, first=1_000).recorded[0] >= 1_000
     assert Descending(50, first=1_000).recorded.tolist() == [50]
+    assert Descending(90_000, last=9).recorded[-10:].tolist() == list(range(89_991, 90_001))
 
 
 def test_online_training_takes_options():

@@ -179,7 +179,7 @@ def _switched(share: float, error: float, **other: float) -> Evidence[Switched]:
         ("figure-4/length", _switched(0.12, 0.01, T=200), FAILS),
         ("figure-4/length", _switched(0.17, 0.01, T=200), UNDECIDED),
         ("figure-4/length/repaired", _switched(0.14, 0.01), HOLDS),
-        ("figure-4/length/repaired", _switched(0.05, 0.01), FAILS),
+        ("figure-4/length/repaired", _switched(0.02, 0.005), FAILS),
         ("appendix-e/switching", _switched(0.2, 0.01), HOLDS),
         ("appendix-e/switching", _switched(0.2, 0.01, fresh=0.05), FAILS),
         ("appendix-e/switching", _switched(0.2, 0.01, stochastic=0.1), FAILS),

@@ -66,9 +66,9 @@ def reaches_epsilon(
     evidence: Evidence[Descent], exponent: Callable[[np.ndarray], np.ndarray]
 ) -> list[Comparison]:
     """A few plans cannot tell what the constants of O~ are; one that stalls breaks any."""
-    stuck = evidence.where(lambda case: case.reached < 0 and case.plan.rate >= 2 * case.task.q)
-    if len(stuck):
-        return [stays_above(stuck)]
+    large = evidence.where(lambda case: case.plan.rate >= 2 * case.task.q)
+    if len(large):
+        return [stays_above(large)]
     T, rate = evidence.T, evidence.rate
     delta = evidence.each(lambda case: case.delta)
     printed = T ** exponent(delta) / rate + T**2 * evidence.d / (rate * evidence.epsilon)

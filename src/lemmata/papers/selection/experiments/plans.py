@@ -181,11 +181,13 @@ class Descending:
         steps: the last step.
         first: the first one that is recorded.
         rate: a step size in the place of each plan's own.
+        last: so many steps at the end are all recorded.
     """
 
     steps: int
     first: int = 0
     rate: float | None = None
+    last: int = 0
 
     @property
     def says(self) -> str:
@@ -202,7 +204,8 @@ class Descending:
     def recorded(self) -> Int[np.ndarray, "records"]:
         """The first steps one by one, then evenly on a logarithmic scale."""
         dense = np.arange(min(self.steps, DENSE) + 1)
-        steps = np.unique(np.concatenate([dense, log_spaced(self.steps, 500)]))
+        end = np.arange(max(self.steps - self.last, 0), self.steps + 1)
+        steps = np.unique(np.concatenate([dense, log_spaced(self.steps, 500), end]))
         return steps[steps >= min(self.first, self.steps)]
 
     def of(self, plan: Plan) -> Plan:
