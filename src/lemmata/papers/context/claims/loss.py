@@ -23,7 +23,7 @@ from ..counterexamples import at_zero, one_example_one_query
 from ..experiments.points import POINTS, Point, pair_points
 from ..setting import NOISE, Task
 from ._rounding import of_inverse
-from .setup import token_losses
+from .setup import label_size, token_losses
 
 claim = partial(statements("context"), on=POINTS)
 noisy = partial(claim, hypotheses=(NOISE,))
@@ -104,7 +104,7 @@ def lemma_5(point: Point, complete: bool) -> Comparisons:
     task = point.task
     closed = _closed_losses(point, complete=complete).mean()
     summed = token_losses(task, point.here.combined).mean()
-    size = closed + _minimum_size(task)
+    size = label_size(point).mean()
     return equal(summed, closed, rounding=of_inverse(task), size=size, part="loss")
 
 
@@ -153,14 +153,7 @@ def equation_76(point: Point) -> Comparisons:
     task, a = point.task, point.here.combined
     signal = np.sum((task.Z @ a - task.representations) ** 2, axis=0)
     noise = 2 * token_losses(task, a, signal=0.0)
-    return equal(2 * token_losses(task, a), signal + noise, size=_label_size(point), part="L_k")
-
-
-def _label_size(point: Point) -> np.ndarray:
-    """Of the squares that are summed in L_k."""
-    task, a = point.task, point.here.combined
-    largest = np.sum(task.representations**2, axis=0).max() + task.K * task.ridge
-    return largest * (1 + np.sum(np.abs(a), axis=0)) ** 2
+    return equal(2 * token_losses(task, a), signal + noise, size=label_size(point), part="L_k")
 
 
 @noisy(
@@ -218,7 +211,7 @@ def equation_78(point: Point) -> Comparisons:
             token_losses(task, point.here.combined)[examples],
             closed[examples],
             rounding=rounding,
-            size=closed[examples] + size,
+            size=label_size(point)[examples],
             part="L_k",
         ),
         equal(constants[examples], 0.0, rounding=rounding, size=size, part="c_k"),
@@ -240,5 +233,5 @@ def equation_79(point: Point, complete: bool) -> Comparisons:
         return Silence("every token has its label in the prompt", applies=False, part="L_k")
     closed = _closed_losses(point, complete=complete)[queries]
     summed = token_losses(task, point.here.combined)[queries]
-    size = closed + 2 * task.K * _minimum_size(task)
+    size = label_size(point)[queries]
     return equal(summed, closed, rounding=of_inverse(task), size=size, part="L_k")

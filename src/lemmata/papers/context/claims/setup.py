@@ -91,6 +91,13 @@ def token_losses(task: Task, combined: np.ndarray, signal: float = 1.0) -> np.nd
     return total / (2 * task.m)
 
 
+def label_size(point: Point) -> np.ndarray:
+    """Of the squares that are summed in L_k, for every k."""
+    task = point.task
+    largest = np.sum(task.representations**2, axis=0).max() + task.K * task.ridge
+    return largest * (1 + np.sum(np.abs(point.here.combined), axis=0)) ** 2
+
+
 @claim(
     "equation-9",
     "Section 2, (9)",
@@ -100,7 +107,8 @@ def token_losses(task: Task, combined: np.ndarray, signal: float = 1.0) -> np.nd
 def equation_9(point: Point) -> Comparisons:
     """Against an explicit sum over labels."""
     summed = token_losses(point.task, point.here.combined).mean()
-    return equal(summed, point.here.gap + point.task.minimum, part="loss")
+    closed = point.here.gap + point.task.minimum
+    return equal(summed, closed, size=label_size(point).mean(), part="loss")
 
 
 def _loss_is(part: str, case: Prompts, law: Law, stated: float | None = None) -> Identity:
