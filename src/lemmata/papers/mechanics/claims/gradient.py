@@ -247,10 +247,11 @@ def equation_25(dataset: Dataset) -> Numbers:
 )
 @at_points(at_least, "size", strict=True, part="root of the least curvature", only=with_ties)
 def equation_26(dataset: Dataset) -> Numbers:
-    """The least curvature of the cyclic subdata's risk over unit directions of S_cyc, at W = 0."""
-    at = At(dataset, np.zeros_like(dataset.target))
-    roots = at.curvature_roots(dataset.tied_basis, dataset.risk.tied_only())
-    yield roots[-1], 0.0, roots[0]
+    """The least curvature of the cyclic subdata's risk over unit directions of S_cyc, at some W."""
+    reduced = dataset.risk.tied_only()
+    for W in (np.zeros_like(dataset.target), *(0.3 * W for W in random_weights(dataset)[:3])):
+        roots = At(dataset, W).curvature_roots(dataset.tied_basis, reduced)
+        yield roots[-1], 0.0, roots[0]
 
 
 @claim(

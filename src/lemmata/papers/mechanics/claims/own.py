@@ -84,6 +84,7 @@ def infeasible_direction(evidence: Evidence[Dataset]) -> Comparisons:
     "rank, with a larger margin per nuclear norm.",
     hypotheses=(REALIZABLE, ACYCLIC_DATA, NONZERO),
     on=FACTORED,
+    unbreakable="it speaks of an average over datasets",
 )
 def factored(evidence: Evidence[Dataset]) -> Comparisons:
     """Margins per nuclear norm and effective ranks at the end, over those of W^mm; on average."""

@@ -153,7 +153,7 @@ def _soon(case: Followed) -> bool:
         return False
     lengths = np.sum(pair_rows(dataset.pairs, dataset.E) ** 2, axis=1)
     rarest = float(dataset.realizable.frequencies.min())
-    return TIMES[-1] * rarest * float(lengths.min()) >= SOON
+    return bool(TIMES[-1] * rarest * float(lengths.min()) >= SOON)
 
 
 @claim(

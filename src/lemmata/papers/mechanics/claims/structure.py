@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lemmata.claims import Bench, Comparisons, at_least, at_most, equal, statements
+from lemmata.claims import Bench, Comparison, Comparisons, at_least, at_most, equal, statements
 from lemmata.margin import Pair, embedded_max_margin, pair_rows
 from lemmata.settings import Evidence, as_rows
 from lemmata.tokens import PriorityGraph, label_positions, tied_positions
@@ -12,6 +12,7 @@ from lemmata.tokens import PriorityGraph, label_positions, tied_positions
 from ..counterexamples import chain
 from ..experiments import (
     EPS,
+    INDEPENDENT_OR_NOT,
     SAMPLE,
     STRUCTURES,
     UNREALIZABLE,
@@ -303,8 +304,24 @@ def unrealizable_gradient(dataset: Dataset) -> Numbers:
     "Section 4.2, Assumption 4",
     "A head with C E^T = I exists exactly for linearly independent embeddings; it scores the label "
     "1 and all else 0, so it satisfies Assumption 3 (with Eq. 17).",
-    hypotheses=(INDEPENDENT,),
+    on=INDEPENDENT_OR_NOT,
 )
+def assumption_4(evidence: Evidence[Dataset]) -> Comparisons:
+    """The best head, C = pinv(E)^T, against the rank of E (1 for yes, 0 for no).
+
+    Its C E^T is a projection: I, or 1/K away from it somewhere on the diagonal.
+    """
+
+    def exists(dataset: Dataset) -> bool:
+        table = np.linalg.pinv(dataset.E).T @ dataset.E.T
+        return bool(np.abs(table - np.eye(dataset.K)).max() < 1 / (2 * dataset.K))
+
+    independent = evidence.each(lambda d: np.linalg.matrix_rank(d.E) == d.K)
+    parts: list[Comparison] = [equal(evidence.each(exists), independent, part="C E^T = I")]
+    some = evidence.where(lambda d: not d.broken("embeddings_dependent"))
+    return [*parts, identity_head(some)] if len(some) else parts
+
+
 @claim(
     "equation-17",
     "Appendix C.1, Eq. (17)",
@@ -312,7 +329,7 @@ def unrealizable_gradient(dataset: Dataset) -> Numbers:
     hypotheses=(INDEPENDENT,),
     on=SAMPLE,
 )
-def identity_head(evidence: Evidence[Dataset]) -> Comparisons:
+def identity_head(evidence: Evidence[Dataset]) -> Comparison:
     """C E^T with C = pinv(E)^T, whose error grows with the condition of E."""
     return equal(
         evidence.each(lambda d: np.linalg.pinv(d.E).T @ d.E.T),
@@ -320,4 +337,5 @@ def identity_head(evidence: Evidence[Dataset]) -> Comparisons:
         size=1.0,
         rounding=evidence.each(lambda d: 64 * EPS * np.linalg.cond(d.E)),
         part="scores",
+        cases=evidence.cases,
     )

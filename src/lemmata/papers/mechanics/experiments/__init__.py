@@ -95,6 +95,11 @@ STRUCTURES: Looked = Experiment(
 )
 SAMPLE: Looked = Experiment(SAMPLES, look)
 UNREALIZABLE: Looked = Experiment(Several((SAMPLES, Examples((unrealizable,)))), look)
+INDEPENDENT_OR_NOT: Looked = Experiment(
+    Several((SAMPLES, Random(Recipe(8, 4, 10, 6, "any"), 6))), look
+)
+"""With eight embeddings in four dimensions, too."""
+
 DIRECTIONS: Looked = Experiment(SAMPLES, compare_directions)
 PATHS: Tracked = Experiment(mixture(10, 6), follow_paths)
 FLOWS: Tracked = Experiment(mixture(3, 2), follow_flows)
