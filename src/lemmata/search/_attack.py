@@ -59,9 +59,10 @@ def attack(
     assert space is not None
     hunt = Hunt(claim, space, seed, begun + budget, watch)
     proofs = Proofs(hunt, setting, space)
+    hunt.prove = proofs.succeed
     interrupted = False
     try:
-        _search(hunt, space, begun, budget, scope, proofs)
+        _search(hunt, space, begun, budget, scope)
     except KeyboardInterrupt:
         interrupted = True
     finding = _conclude(hunt, proofs, interrupted)
@@ -74,7 +75,6 @@ def _search(
     begun: float,
     budget: float,
     scope: Mapping[str, int] | None,
-    proofs: Proofs,
 ) -> None:
     """Until something breaks and that is proved, or time is up."""
     trainings = _free_trainings(hunt.claim, space)
@@ -94,7 +94,7 @@ def _search(
     for share, stage in stages:
         hunt.ends = begun + share * budget
         stage()
-        if hunt.fresh and proofs.succeed():
+        if hunt.settled:
             return
 
 
@@ -112,7 +112,7 @@ def _scopes(hunt: Hunt, scopes: Sequence[Scope[Any]], *, whole: bool) -> None:
         if not hunt.go_through(part.instances(), {}, whole=whole):
             return
         hunt.scopes.append(part.says)
-        if hunt.fresh and not whole:
+        if hunt.settled and not whole:
             return
 
 
@@ -144,7 +144,7 @@ def _climb(hunt: Hunt, space: AbstractSpace[Any], trainings: Sequence[Mapping[st
     best: list[Attempt] = []
     population = min(POPULATION, hunt.at_once)
     for number in range(ROUNDS):
-        if hunt.over or hunt.fresh:
+        if hunt.over or hunt.settled:
             return
         options = trainings[number % len(trainings)]
         parents = [attempt.instance for attempt in best]
@@ -171,7 +171,7 @@ def _conclude(hunt: Hunt, proofs: Proofs, interrupted: bool) -> Finding:
     if not hunt.tried:
         reason = f"no instance that was tried meets its hypotheses{early}"
         return Finding(claim.name, claim.statement, Outcome.UNDECIDED, reason, **facts)
-    if hunt.broken and proofs.witness is None:
+    if hunt.broken and not hunt.settled and (hunt.fresh or proofs.witness is None):
         proofs.succeed()
     if not hunt.broken or proofs.rounding:
         near = 0.0 if hunt.broken else facts["closest"]

@@ -20,6 +20,9 @@ SIZES = (4, 32, 256, 2_048)
 TOGETHER = SIZES.index(256)
 """Where runs of the setting begin: they are trained side by side by one compiled program."""
 
+MOST_PROOFS = 6
+"""So often is it tried to prove what was found; then the hunt goes on without."""
+
 PATIENCE = 0.1
 """More are tried together if these took no more than this share of the time that is left."""
 
@@ -35,6 +38,9 @@ class Hunt:
         closest: the least score of an instance that does not break the statement.
         broken: everything that does; ``found`` is what of it is no degenerate case.
         looked_at: so many of those found have been shrunk and tried to prove.
+        prove: shrinks and proves what is ``fresh``; says whether that worked.
+        proofs: how often that was tried.
+        settled: whether something is proved, so that the hunt may end.
         scopes: what was gone through whole.
         at_once: so many instances were tried together last.
         stage: what is going on, for whoever watches.
@@ -51,6 +57,9 @@ class Hunt:
     broken: list[Attempt] = field(default_factory=list)
     found: list[Attempt] = field(default_factory=list)
     looked_at: int = 0
+    prove: Callable[[], bool] = lambda: False
+    proofs: int = 0
+    settled: bool = False
     scopes: list[str] = field(default_factory=list)
     at_once: int = SIZES[0]
     stage: str = ""
@@ -78,6 +87,9 @@ class Hunt:
             elif self.closest is None or attempt.score < self.closest.score:
                 self.closest = attempt
         self.watch(self.says)
+        if self.fresh and not self.settled and self.proofs < MOST_PROOFS:
+            self.proofs += 1
+            self.settled = self.prove()
         return attempts
 
     def within(self, instances: Iterable[Any]) -> Iterator[Any]:
@@ -93,14 +105,14 @@ class Hunt:
     ) -> bool:
         """Try all of them in batches; whether that was done.
 
-        Unless the ``whole`` is wanted, it ends when time is up or something breaks.
+        Unless the ``whole`` is wanted, it ends when time is up or a violation is proved.
         """
         training = self.claim.experiment.training
         source = self.within(instances)
         level = TOGETHER if hasattr(training, "options") else 0
         while batch := list(islice(source, SIZES[level])):
             self.at_once = SIZES[level]
-            if not whole and (self.over or self.fresh):
+            if not whole and (self.over or self.settled):
                 return False
             begun = time.monotonic()
             self.evaluate(batch, options)
