@@ -18,7 +18,7 @@ from ._paper import papers
 
 PLACE = Path(__file__).parent / "ledgers"
 
-SECONDS = 4.0
+SECONDS = 3.0
 """Time for each claim."""
 
 
