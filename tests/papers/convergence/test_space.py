@@ -12,7 +12,7 @@ from lemmata.papers.convergence.setting import REALIZABLE, SETTING, Dataset, Two
 from lemmata.papers.convergence.setting._replay import replay
 from lemmata.papers.convergence.setting._scopes import realizable_sentences, small_datasets
 from lemmata.papers.convergence.setting._space import SentenceSpace
-from lemmata.search._attack import read_back
+from lemmata.search._proofs import read_back
 from lemmata.tokens import TokenData
 
 SPACE = SentenceSpace()
