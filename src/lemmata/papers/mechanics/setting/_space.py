@@ -6,16 +6,20 @@ from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from lemmata.settings import AbstractSpace, Balls, Scope
 from lemmata.tokens import (
+    GEOMETRIES,
     TokenData,
     all_datasets,
     data_size,
+    digits_of,
     draw_data,
+    draw_embeddings,
     simpler_data,
     vary_data,
+    with_fewer_digits,
 )
 
 from ._dataset import Dataset
@@ -33,7 +37,6 @@ STARTS = (0.01, 1.0, 30.0, 1e3)
 HAIR = 2.0**-43
 """Embeddings are moved by this much to see what is rounding."""
 
-GEOMETRIES = ("orthonormal", "rotated", "general", "close", "dependent")
 
 BASES = (
     ("a b -> a",),
@@ -71,7 +74,7 @@ class TokenSpace(AbstractSpace[Dataset]):
             for scale, start in _pairs_of_scales(geometry):
                 number += 1
                 draw = np.random.default_rng(number)
-                E = _embeddings(geometry, data.size, draw)
+                E = draw_embeddings(geometry, data.size, draw)
                 width = data.size if E is None else E.shape[1]
                 W = None if start == 0 else start * draw.standard_normal((width, width))
                 if W is not None and E is None:
@@ -93,7 +96,7 @@ class TokenSpace(AbstractSpace[Dataset]):
     def _dress(self, dataset: Dataset, generator: np.random.Generator) -> Dataset:
         """With embeddings, with W(0), or with both."""
         geometry = GEOMETRIES[int(generator.integers(len(GEOMETRIES)))]
-        E = _embeddings(geometry, dataset.K, generator)
+        E = draw_embeddings(geometry, dataset.K, generator)
         W = None
         if E is None or generator.random() < 0.3:
             E = np.eye(dataset.K) if E is None else E
@@ -104,7 +107,7 @@ class TokenSpace(AbstractSpace[Dataset]):
         if instance.embeddings is not None or instance.initial_weights is not None:
             yield Dataset(instance.name, instance.data)
             yield replace(instance, initial_weights=None)
-            yield from _rounded(instance)
+            yield from with_fewer_digits(instance, ("embeddings", "initial_weights"))
         for data in simpler_data(instance.data):
             if instance.embeddings is None:
                 yield Dataset(instance.name, data)
@@ -113,8 +116,7 @@ class TokenSpace(AbstractSpace[Dataset]):
 
     def size(self, instance: Dataset) -> tuple[float | int, ...]:
         """Samples, tokens, lengths, repetitions, and numbers in embeddings and W(0)."""
-        arrays = (instance.embeddings, instance.initial_weights)
-        digits = sum(_digits(array) for array in arrays if array is not None)
+        digits = digits_of(instance.embeddings, instance.initial_weights)
         return (*data_size(instance.data), digits)
 
     def degenerate(self, instance: Dataset) -> str | None:
@@ -150,7 +152,7 @@ class TokenSpace(AbstractSpace[Dataset]):
         longer = tuple(replace(s, tokens=(s.tokens[0], *s.tokens)) for s in samples)
         yield "how often a token is repeated", self._with(instance, longer)
         if instance.embeddings is None:
-            tilted = _embeddings("rotated", instance.K, np.random.default_rng(0))
+            tilted = draw_embeddings("rotated", instance.K, np.random.default_rng(0))
             yield "which orthonormal family it is", replace(instance, embeddings=tilted)
 
     def _with(self, instance: Dataset, samples: tuple[Any, ...]) -> Dataset:
@@ -190,32 +192,3 @@ def _pairs_of_scales(geometry: str) -> Iterator[tuple[float, float]]:
     if geometry != "orthonormal":
         yield from ((scale, 0.0) for scale in SCALES)
     yield from ((1.0, start) for start in STARTS)
-
-
-def _embeddings(
-    geometry: str, K: int, draw: np.random.Generator
-) -> Float[np.ndarray, "tokens dimension"] | None:
-    if geometry == "orthonormal":
-        return None
-    if geometry == "rotated":
-        return np.linalg.qr(draw.standard_normal((K, K)))[0]
-    if geometry == "close":
-        return np.ones((K, K)) + 0.1 * np.eye(K)
-    return draw.standard_normal((K, K + 1 if geometry == "general" else max(K - 1, 1)))
-
-
-def _rounded(instance: Dataset) -> Iterator[Dataset]:
-    """Embeddings and W(0) with fewer digits."""
-    for digits in (0, 1, 2):
-        arrays = {
-            name: np.round(array, digits)
-            for name in ("embeddings", "initial_weights")
-            if (array := getattr(instance, name)) is not None
-        }
-        if any((arrays[name] != getattr(instance, name)).any() for name in arrays):
-            yield replace(instance, **arrays)
-
-
-def _digits(array: np.ndarray) -> int:
-    """How much there is to type."""
-    return sum(len(f"{value:g}") for value in array.ravel() if value)
