@@ -12,7 +12,7 @@ from lemmata.claims import Claim
 from lemmata.settings import AbstractSetting, AbstractSpace, Scope
 
 from ._finding import Finding, Outcome, Witness
-from ._hunt import Hunt, Watch
+from ._hunt import LONG, Hunt, Watch, is_long
 from ._proofs import Proofs
 from ._score import Attempt
 
@@ -84,11 +84,11 @@ def _search(
     scopes = list(space.scopes(space.limits if scope is None else {**space.limits, **scope}))
     small = scopes if scope is not None else scopes[:SMALL]
     stages: list[tuple[float, Callable[[], None]]] = [
-        (0.25, lambda: _scopes(hunt, small, whole=scope is not None)),
+        (0.25, lambda: _scopes(hunt, small, trainings[0], whole=scope is not None)),
         (0.4, lambda: _small_scopes(hunt, scopes[:SMALL], trainings[1:])),
         (0.55, lambda: _extremes(hunt, space, trainings[:1])),
         (0.7, lambda: _extremes(hunt, space, trainings[1:])),
-        (0.85, lambda: _scopes(hunt, scopes[len(small) :], whole=False)),
+        (0.85, lambda: _scopes(hunt, scopes[len(small) :], trainings[0], whole=False)),
         (1.0, lambda: _climb(hunt, space, trainings)),
     ]
     for share, stage in stages:
@@ -99,17 +99,20 @@ def _search(
 
 
 def _free_trainings(claim: Claim, space: AbstractSpace[Any]) -> list[Mapping[str, Any]]:
-    """Options that the claim leaves open, the usual ones first."""
+    """Options that the claim leaves open, the usual ones first, but no very long training."""
     if claim.experiment.training is None:
         return [{}]
     free = set(claim.experiment.free)
-    return [options for options in space.trainings() if set(options) <= free]
+    usual = {"steps": LONG} if "steps" in free and is_long(claim.experiment.training) else {}
+    return [{**usual, **options} for options in space.trainings() if set(options) <= free]
 
 
-def _scopes(hunt: Hunt, scopes: Sequence[Scope[Any]], *, whole: bool) -> None:
+def _scopes(
+    hunt: Hunt, scopes: Sequence[Scope[Any]], options: Mapping[str, Any], *, whole: bool
+) -> None:
     for part in scopes:
         hunt.stage = part.says
-        if not hunt.go_through(part.instances(), {}, whole=whole):
+        if not hunt.go_through(part.instances(), options, whole=whole):
             return
         hunt.scopes.append(part.says)
         if hunt.settled and not whole:

@@ -20,11 +20,19 @@ SIZES = (4, 32, 256, 2_048)
 TOGETHER = SIZES.index(256)
 """Where runs of the setting begin: they are trained side by side by one compiled program."""
 
+LONG = 20_000
+"""Trainings of more steps are long."""
+
 MOST_PROOFS = 6
 """So often is it tried to prove what was found; then the hunt goes on without."""
 
 PATIENCE = 0.1
 """More are tried together if these took no more than this share of the time that is left."""
+
+
+def is_long(training: Any) -> bool:
+    """Whether a training takes so many steps that few instances are trained together."""
+    return (getattr(training, "steps", 0) or 0) > LONG
 
 
 @dataclass
@@ -109,7 +117,8 @@ class Hunt:
         """
         training = self.claim.experiment.training
         source = self.within(instances)
-        level = TOGETHER if hasattr(training, "options") else 0
+        quick = hasattr(training, "options") and not is_long(training)
+        level = TOGETHER if quick else 0
         while batch := list(islice(source, SIZES[level])):
             self.at_once = SIZES[level]
             if not whole and (self.over or self.settled):
