@@ -51,6 +51,10 @@ PLAINLY = 1e-6
 """And by this much, none of any well-behaved function of numbers that are right to rounding."""
 
 
+UNFIT = (InputError, ArithmeticError, LookupError, ValueError)
+"""What a statement raises on evidence that it is not written for."""
+
+
 @dataclass(frozen=True)
 class Certificate:
     """Whether a violation is proved, and what the proof rests on; or that it is mere rounding."""
@@ -110,7 +114,7 @@ def _stretches(claim: Claim, evidence: Evidence[Any]) -> Iterator[np.ndarray]:
         part = replace(evidence, steps=steps[:length], columns=columns)
         try:
             compared = claim.compare(part)
-        except InputError:  # the statement needs more records than these
+        except UNFIT:  # the statement needs more records than these
             continue
         broken = any(judge(comparison, part).status is Status.FAILS for comparison in compared)
         left_out = len(steps) - length
@@ -188,7 +192,7 @@ def _by_balls(claim: Claim, run: BallRun, steps: np.ndarray, gap: float) -> Cert
     open_ = Certificate(False, f"in balls with {ctx.prec} bits the violation is not certain")
     try:
         comparisons = claim.compare(run)
-    except (CannotTellError, InputError, TypeError, AttributeError) as error:
+    except (CannotTellError, TypeError, AttributeError, *UNFIT) as error:
         if isinstance(error, CannotTellError) or isinstance(error.__cause__, CannotTellError):
             return open_
         return _in_floats(claim, run, f"{balls}; {error}")
@@ -209,7 +213,7 @@ def _in_floats(claim: Claim, run: BallRun, why: str) -> Certificate:
     evidence = run.rounded()
     try:
         judged = [judge(comparison, evidence) for comparison in claim.compare(evidence)]
-    except (InputError, AttributeError) as error:
+    except (AttributeError, *UNFIT) as error:
         return Certificate(False, f"the statement cannot be evaluated on balls: {error}")
     broken = [
         -float(np.nanmin(judgement.scores))
