@@ -5,6 +5,7 @@ balls: if even the far ends of both balls violate it, that is a proof. A stateme
 is evaluated on the instance as its file holds it, whose structure and limits are exact.
 """
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -51,6 +52,9 @@ PLAINLY = 1e-6
 """And by this much, none of any well-behaved function of numbers that are right to rounding."""
 
 
+PATIENCE = 20.0
+"""Seconds after which no more bits are tried."""
+
 UNFIT = (InputError, ArithmeticError, LookupError, ValueError)
 """What a statement raises on evidence that it is not written for."""
 
@@ -89,12 +93,35 @@ def certify(
     options = {**training.options, **attempt.options}
     bench = Bench(instances=[instance], options=dict(attempt.options))
     evidence = evidence_for(claim, bench)[1]
-    certificate = Certificate(False, "nothing is recorded")
+    unknown = _unknown_to_balls(claim, space, instance, options, evidence.records[:2])
+    if unknown is not None:
+        return Certificate(False, f"floating point alone: {unknown}")
+    certificate, begun = Certificate(False, "nothing is recorded"), time.monotonic()
     for steps in _stretches(claim, evidence):
         certificate = _along(claim, space, instance, options, steps, _gap(again[0]))
-        if certificate.proved:
+        if certificate.proved or time.monotonic() - begun > PATIENCE:
             break
     return certificate
+
+
+def _unknown_to_balls(
+    claim: Claim,
+    space: AbstractSpace[Any],
+    instance: Any,
+    options: Mapping[str, Any],
+    steps: np.ndarray,
+) -> str | None:
+    """What the statement asks for that no replay gives, seen on few steps; None if nothing."""
+    columns = space.replay(instance, options, steps)
+    if columns is None:
+        return "no second evaluation of this training"
+    try:
+        claim.compare(BallRun(instance, steps, columns))
+    except AttributeError as error:
+        return str(error)
+    except (CannotTellError, TypeError, *UNFIT) as error:
+        return str(error) if isinstance(error.__cause__, AttributeError) else None
+    return None
 
 
 def _stretches(claim: Claim, evidence: Evidence[Any]) -> Iterator[np.ndarray]:
@@ -160,18 +187,19 @@ def _along(
     ``gap`` is by how much the statement is broken in floating point.
     """
     certificate, widths = Certificate(False, "too coarse"), {}
+    begun = time.monotonic()
     for _ in _precisions(PRECISIONS):
         columns = space.replay(instance, options, steps)
         if columns is None:
-            says = "floating point alone: no second evaluation of this training"
-            return Certificate(False, says)
+            return certificate
         certificate = _by_balls(claim, BallRun(instance, steps, columns), steps, gap)
         before, widths = widths, {name: _width(column) for name, column in columns.items()}
         narrowing = [
             not width <= COARSE and not width >= before.get(name, np.inf)
             for name, width in widths.items()
         ]
-        if certificate.proved or not any(narrowing):
+        late = time.monotonic() - begun > PATIENCE
+        if certificate.proved or late or not any(narrowing):
             break
     return certificate
 
@@ -274,6 +302,8 @@ def _violated(comparison: Comparison, steps: np.ndarray | None = None) -> bool:
         places = steps if comparison.places is None else np.ravel(comparison.places)
         start = None if comparison.from_step is None else float(np.max(comparison.from_step))
         pairs = _pairs(comparison.left, comparison.right, places, start)
+        if comparison.sense in (">", "<"):
+            return any(sign * (a - b) <= 0 for a, b in pairs)
         return any(sign * (a - b) < 0 for a, b in pairs)
     if isinstance(comparison, Identity):
         return any(not a.overlaps(b) for a, b in _pairs(comparison.left, comparison.right))

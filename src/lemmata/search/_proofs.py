@@ -46,7 +46,7 @@ class Proofs:
         for attempt in [*by_size[:SMALLEST], worst]:
             self.witness = self._witness(self._shrunk(attempt))
             self.rounding &= self.witness.certificate.rounding
-            if self.witness.certificate.proved:
+            if self.witness.certificate.proved or hunt.over:
                 break
         return self.witness.certificate.proved
 
