@@ -80,4 +80,4 @@ def write_ledger(
             found = summary(attack(claim, paper.setting, budget=seconds))
             rows.append({"claim": claim.name, **asdict(found)})
             tell(f"{claim.name}: {found.outcome}, {found.tried:,} tried in {found.seconds} s")
-        write_json(PLACE / f"{name}.json", {"seconds": seconds, "claims": rows})
+            write_json(PLACE / f"{name}.json", {"seconds": seconds, "claims": rows})

@@ -93,6 +93,8 @@ def certify(
     options = {**training.options, **attempt.options}
     bench = Bench(instances=[instance], options=dict(attempt.options))
     evidence = evidence_for(claim, bench)[1]
+    if evidence.steps is None:
+        return Certificate(False, "floating point alone: it is not followed step by step")
     unknown = _unknown_to_balls(claim, space, instance, options, evidence.records[:2])
     if unknown is not None:
         return Certificate(False, f"floating point alone: {unknown}")
