@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import combinations, product
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,9 @@ from ..setting import subset_encodings
 from .definitions import ensemble_of, off_subset, subsets_of
 
 claim = partial(statements("selection"), on=ENCODINGS)
+
+FEW = 2_000
+"""So many sets are gone through whole."""
 
 Supports = tuple[tuple[int, ...], tuple[int, ...]]
 """Two sets of positions."""
@@ -59,20 +63,24 @@ def definition_a1(evidence: Evidence[Ensemble]) -> list[Comparison]:
 
 
 def attained(E: np.ndarray, q: int, sets: Supports) -> float:
-    """The deviation that explicit sparse vectors on these sets have.
+    """The deviation that explicit sparse vectors have: on these two sets, and on any one set.
 
     Eigenvectors and singular vectors say which; what they do is computed from E alone.
     """
     first, second = (list(part) for part in sets)
-    if not first:
-        return 0.0
-    values, vectors = np.linalg.eigh(E[:, first].T @ E[:, first])
-    v = vectors[:, int(np.abs(values - 1).argmax())]
-    stretch = abs(float(np.sum((E[:, first] @ v) ** 2)) - 1)
-    if not second:
+    every = combinations(range(E.shape[1]), q) if comb(E.shape[1], q) <= FEW else [first]
+    stretch = max((_stretch(E[:, list(part)]) for part in every if part), default=0.0)
+    if not first or not second:
         return stretch
     left, _, right = np.linalg.svd(E[:, first].T @ E[:, second])
     return max(stretch, abs(float((E[:, first] @ left[:, 0]) @ (E[:, second] @ right[0]))))
+
+
+def _stretch(E: np.ndarray) -> float:
+    """By how much the length of the worst combination of these vectors changes."""
+    values, vectors = np.linalg.eigh(E.T @ E)
+    v = vectors[:, int(np.abs(values - 1).argmax())]
+    return abs(float(np.sum((E @ v) ** 2)) - 1)
 
 
 def climbed(E: np.ndarray, q: int, sets: Supports) -> float:
