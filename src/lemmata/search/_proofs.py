@@ -1,6 +1,7 @@
 """From attempts that break a statement to the smallest witness that is proved."""
 
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,10 @@ PLAIN = 1e-6
 
 SMALLEST = 3
 """So many violations are tried, and the most violated one, before none is said to be proved."""
+
+
+PATIENCE = 15.0
+"""Seconds after which a witness is small enough."""
 
 
 class Proofs:
@@ -55,6 +60,7 @@ class Proofs:
         hunt, space = self._hunt, self._space
         enough = -min(PLAIN, -attempt.score / 2)
         idle = space.degenerate(attempt.instance) is not None
+        ends = time.monotonic() + PATIENCE
         while True:
             hunt.watch(f"shrinking: {space.size(attempt.instance)}")
             smaller = [
@@ -65,7 +71,7 @@ class Proofs:
             ]
             tried = try_all(hunt.claim, smaller, attempt.options, hunt.seed)
             broken = [a for a in tried if a.score <= enough]
-            if not broken:
+            if not broken or time.monotonic() > ends:
                 return self._with_fewer_options(attempt, enough)
             attempt = min(broken, key=lambda a: space.size(a.instance))
 
