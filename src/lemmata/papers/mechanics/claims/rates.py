@@ -17,6 +17,8 @@ claim = statements("mechanics", hypotheses=GLOBAL)
 TENTH = 0.1
 """Orbits to first order in η, and growth by the end of a run, are known to this share."""
 
+ASYMPTOTIC = "it is about t → ∞ or R → ∞: no finite run breaks it"
+
 EXPONENT = 0.25
 """Rates are powers of t or R: halves can be told apart by the end of a run."""
 
@@ -63,6 +65,7 @@ def _growth(
     "On acyclic data normalized descent has 1 − corr ~ C/(ηt)².",
     hypotheses=(REALIZABLE, ACYCLIC_DATA, NONZERO),
     on=LONG_NORMALIZED,
+    unbreakable=ASYMPTOTIC,
 )
 def normalized_rate(evidence: Evidence[Dataset]) -> Comparisons:
     """By the number of steps."""
@@ -76,6 +79,7 @@ def normalized_rate(evidence: Evidence[Dataset]) -> Comparisons:
     "ours; docs/mechanics.md",
     "On the regularization path 1 − corr ~ C/R².",
     on=PATHS,
+    unbreakable=ASYMPTOTIC,
 )
 def path_rate(evidence: Evidence[Followed]) -> Comparisons:
     """By the radius."""
@@ -89,6 +93,7 @@ def path_rate(evidence: Evidence[Followed]) -> Comparisons:
     "On cyclic data normalized descent with step η ends on a period-two orbit of radius η/2 around "
     "W^cyc, and the rest grows by ‖W^mm‖ per e-fold of time, as plain descent with η = 2/λ does.",
     on=ORBIT,
+    unbreakable=ASYMPTOTIC,
 )
 def orbit(evidence: Evidence[Dataset]) -> Comparisons:
     """Distances and midpoints at the end, to first order in η; and growth."""
@@ -109,6 +114,7 @@ def orbit(evidence: Evidence[Dataset]) -> Comparisons:
     "Plain descent has W = W^mm ln t + O(1), so 1 − corr ~ C/(ln t + c)²: (1 − corr)^{-1/2} is "
     "linear in ln t, and no run that can be waited for gets near correlation 1.",
     on=LONG_DESCENT,
+    unbreakable=ASYMPTOTIC,
 )
 def descent_rate(evidence: Evidence[Dataset]) -> Comparisons:
     """A line through the last two decades, to 3 %."""
