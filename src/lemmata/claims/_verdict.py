@@ -125,7 +125,7 @@ class Adversary:
     set_aside: int
     scopes: tuple[str, ...]
     closest: float | None
-    size: list[float] | None
+    size: list[float | int] | None
     certified: bool
     seconds: float
 
