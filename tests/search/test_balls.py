@@ -1,7 +1,10 @@
 """Functions of NumPy on balls: what they give contains the true value, or they refuse."""
 
+import math
+from dataclasses import dataclass
 from fractions import Fraction
 from types import SimpleNamespace
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -104,9 +107,9 @@ def test_numbers_as_balls() -> None:
 def test_a_run_of_balls_has_the_interface_of_evidence() -> None:
     instance = SimpleNamespace(name="one", problems=(), size=0.1)
     columns = {"norm": np.array([arb(0), arb(1.5)], dtype=object)}
-    run = BallRun(instance, np.array([0, 5]), columns)
+    run = BallRun(instance, np.array([0, 5]), columns, {})
     assert len(run) == 1
-    assert list(run) == [instance]
+    assert [case.name for case in run] == ["one"]
     assert run.norm.shape == (1, 2)
     assert run.each(lambda case: case.size)[0, 0].contains(arb(1) / 10)
     assert [float(step) for step in run.records] == [0.0, 5.0]
@@ -115,3 +118,66 @@ def test_a_run_of_balls_has_the_interface_of_evidence() -> None:
     evidence = run.rounded()
     np.testing.assert_array_equal(evidence.norm, [[0.0, 1.5]])
     np.testing.assert_array_equal(evidence.records, [0.0, 5.0])
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two numbers, a matrix, and something inside."""
+
+    name: str
+    a: float
+    b: float
+    matrix: np.ndarray
+    inner: "Pair | None" = None
+
+    def scaled(self, factor: float) -> float:
+        return factor * self.a
+
+
+def pair_run(**enclosed: Any) -> BallRun:
+    inner = Pair("inner", 0.1, 7.0, np.eye(2))
+    return BallRun(Pair("one", 0.1, 0.3, np.full((2, 2), 0.1), inner), None, {}, enclosed)
+
+
+def test_numbers_of_an_instance_are_balls_wherever_they_stand() -> None:
+    (case,) = pair_run().cases
+    tenth = arb(1) / 10
+    for value in (case.a, case.matrix[0, 1], case.inner.a, case.scaled(1.0)):
+        number = ball(np.asarray(value, dtype=object).item())
+        assert number.contains(tenth)
+        assert 0 < number.rad() < 1e-12
+    assert case.inner.b.item() == 7  # whole numbers are exact
+    assert case.inner.b.item().is_exact()
+    assert case.name == "one"
+
+
+def test_what_is_enclosed_is_taken_instead() -> None:
+    third = arb(1) / 3
+    (case,) = pair_run(a=third, matrix=np.array([[third]], dtype=object)).cases
+    assert case.a.item() is third
+    assert case.matrix[0, 0] is third
+
+
+def test_a_ball_is_never_taken_for_its_middle() -> None:
+    """``math.sqrt`` and conversions to floats would forget the radius."""
+    (case,) = pair_run().cases
+    with pytest.raises(TypeError, match="no floating-point number"):
+        math.sqrt(case.a)
+    with pytest.raises(CannotTellError):
+        _ = case.a > 0.1
+    assert case.a > 0.05
+    assert max(case.a, 0.2) == 0.2
+
+
+def test_numbers_that_cancel_are_known_only_as_well_as_their_terms() -> None:
+    """0.1 + 0.2 - 0.3 is 5.6e-17 in floating point, and the ball around it must hold 0."""
+    run = pair_run()
+    for total in (
+        run.each(lambda case: case.a + 0.2 - case.b),
+        run.each(lambda case: math.fsum([case.a, 0.2, -case.b])),  # not written for balls
+    ):
+        assert total[0, 0].contains(0)
+        assert float(total[0, 0].rad()) < 1e-11
+    kept = run.each(lambda case: math.sqrt(case.a))[0, 0]
+    assert kept.contains((arb(1) / 10).sqrt())
+    assert float(kept.rad()) < 1e-11

@@ -161,3 +161,32 @@ def test_only_what_a_statement_leaves_open_is_varied(open_: bool) -> None:
     assert finding.status is (Outcome.FAILS if open_ else Outcome.SURVIVED)
     if open_:
         assert finding.witness.options.get("rate", 0) > 0.02
+
+
+def test_terms_that_cancel_are_no_proof() -> None:
+    """True statements whose sides are rounding alone, and a false one of the same shape."""
+    tied = lm.mechanics.Dataset.from_sentences("tied", {"a b c a": 2, "a b c b": 3, "b a c a": 4})
+
+    @lm.claim("W^cyc is orthogonal to W^mm", setting="mechanics", on="instances")
+    def orthogonal(data):
+        return lm.at_most(data.each(lambda d: abs(np.sum(d.W_mm * d.W_cyc))), 0.0)
+
+    @lm.claim("norms are norms", setting="mechanics", on="instances")
+    def norms(data):
+        return lm.equal(data.each(lambda d: d.norm**2 - np.sum(d.W_mm**2)), 0.0)
+
+    @lm.claim("W^cyc is 0", setting="mechanics", on="instances")
+    def nothing(data):
+        return lm.at_most(data.each(lambda d: abs(np.sum(d.W_cyc**2))), 0.0)
+
+    space = MECHANICS.space
+    assert space is not None
+    for check in (orthogonal, norms):
+        for attempt in try_all(claim_of(check), [tied], {}, 0):
+            found = certify(
+                claim_of(check), space, attempt, lambda case: read_back(MECHANICS, case)
+            )
+            assert not found.proved
+    found = proof(nothing, tied)
+    assert found.proved
+    assert "in balls" in found.says

@@ -19,6 +19,7 @@ from lemmata.claims import (
     Experiment,
     Own,
     Scale,
+    with_sizes,
 )
 from lemmata.settings import AbstractSetting, Evidence, Run
 from lemmata.training import AbstractDynamics, log_spaced, run
@@ -216,10 +217,12 @@ def _file_of(check: Callable[..., Any]) -> str:
 
 
 def _guarded(check: Callable[..., Comparisons], name: str) -> Callable[..., Comparisons]:
-    """Say which lemma is at fault if it raises, or gives something that is no comparison."""
+    """Say which lemma is at fault if it raises, or gives something that is no comparison.
 
-    @functools.wraps(check)
-    def guarded(evidence: Any) -> Comparisons:
+    Rounding is allowed for relative to the terms of the sides, whether or not they cancel.
+    """
+
+    def asserted(evidence: Any) -> Sequence[Comparison]:
         try:
             answer = check(evidence)
         except InputError:
@@ -234,5 +237,9 @@ def _guarded(check: Callable[..., Comparisons], name: str) -> Callable[..., Comp
                     f"list of these; got {type(part).__name__}"
                 )
         return parts
+
+    @functools.wraps(check)
+    def guarded(evidence: Any) -> Comparisons:
+        return with_sizes(asserted, evidence) if type(evidence) is Evidence else asserted(evidence)
 
     return guarded

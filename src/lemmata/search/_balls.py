@@ -1,16 +1,25 @@
 """Arrays of balls that a statement can be evaluated on as if they were arrays of numbers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import is_dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from flint import arb
 
-from lemmata.settings import Balls, Evidence
+from lemmata._errors import InputError
+from lemmata.settings import Balls, Evidence, Nudged
 
 TRUSTED = 2.0**-40
 """Relative error of a number that an instance knows in floating point; whole numbers are exact."""
+
+
+SAFETY = 4.0
+"""A number in floating point may be off by so many times what moving its terms does to it."""
+
+UNFIT = (InputError, ArithmeticError, LookupError, ValueError)
+"""What a statement raises on evidence that it is not written for."""
 
 
 class CannotTellError(Exception):
@@ -146,13 +155,57 @@ class BallArray(np.ndarray):
         result = super().__array_function__(function, types, inputs, options)
         return tuple(map(as_balls, result)) if isinstance(result, tuple) else as_balls(result)
 
+    def __float__(self) -> float:
+        raise TypeError("a ball is no floating-point number")
+
+
+class BallInstance:
+    """An instance whose numbers are balls: those that are enclosed, else trusted to 2^-40."""
+
+    def __init__(self, instance: Any, enclosed: Mapping[str, Any]) -> None:
+        self._instance, self._enclosed = instance, enclosed
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._enclosed:
+            return as_balls(self._enclosed[name])
+        return in_balls(getattr(self._instance, name))
+
+
+def in_balls(value: Any) -> Any:
+    """The value with balls for its floating-point numbers; all that is exact stays as it is."""
+    if isinstance(value, float | np.floating):
+        return as_balls(known_by(value))
+    if isinstance(value, np.ndarray) and np.issubdtype(value.dtype, np.floating):
+        balls = np.array([known_by(number) for number in value.ravel()], dtype=object)
+        return as_balls(balls.reshape(value.shape))
+    if isinstance(value, list | tuple) and value and not isinstance(value[0], int | str):
+        return [in_balls(part) for part in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return BallInstance(value, {})
+    if callable(value) and not isinstance(value, type):
+        return lambda *given, **named: in_balls(value(*given, **named))
+    return value
+
 
 class BallRun:
-    """A run of one instance whose columns are balls, with the interface of evidence."""
+    """A run of one instance whose columns are balls, with the interface of evidence.
 
-    def __init__(self, instance: Any, steps: np.ndarray, columns: Balls) -> None:
-        self.cases = (instance,)
-        self.steps = as_balls(np.array([arb(int(step)) for step in steps], dtype=object))
+    Attributes:
+        cases: the instance, with balls for its numbers.
+    """
+
+    def __init__(
+        self,
+        instance: Any,
+        steps: np.ndarray | None,
+        columns: Balls,
+        enclosed: Mapping[str, Any],
+    ) -> None:
+        self._instance = instance
+        self.cases = (BallInstance(instance, enclosed),)
+        self.steps = None
+        if steps is not None:
+            self.steps = as_balls(np.array([arb(int(step)) for step in steps], dtype=object))
         self.columns = {name: as_balls(np.atleast_2d(grid)) for name, grid in columns.items()}
 
     def __getattr__(self, name: str) -> Any:
@@ -170,21 +223,45 @@ class BallRun:
     @property
     def records(self) -> np.ndarray:
         """The recorded steps."""
+        assert self.steps is not None, "nothing was followed"
         return self.steps
 
     def each(self, value: Callable[[Any], Any]) -> Any:
         """A number, or a row of numbers, of the instance."""
-        numbers = np.ravel(np.asarray(value(self.cases[0]), dtype=object))
-        return as_balls(np.array([[known_by(number) for number in numbers]], dtype=object))
+        try:
+            numbers = [known_by(number) for number in _row(value(self.cases[0]))]
+        except (AttributeError, TypeError, *UNFIT):  # it is not written for balls
+            numbers = self._nearly(value)
+        return as_balls(np.array([numbers], dtype=object))
+
+    def _nearly(self, value: Callable[[Any], Any]) -> list[arb]:
+        """The same in floating point, with the error that its terms may have."""
+        exact = [known_by(number) for number in _row(value(self._instance))]
+        moved = [
+            _row(value(Nudged(self._instance, np.random.default_rng(seed)))) for seed in (1, 2)
+        ]
+        return [
+            arb(number, SAFETY * max(float(abs(other - number).upper()) for other in others))
+            if number.is_finite()
+            else number
+            for number, *others in zip(exact, *moved, strict=True)
+        ]
 
     def rounded(self) -> Evidence[Any]:
         """The same in floating point: every number is the nearest one, up to rounding."""
         columns = {name: midpoints(grid) for name, grid in self.columns.items()}
-        return Evidence(self.cases, midpoints(self.steps), columns)
+        steps = None if self.steps is None else midpoints(self.steps)
+        return Evidence((self._instance,), steps, columns)
+
+
+def _row(values: Any) -> np.ndarray:
+    return np.ravel(np.asarray(values, dtype=object))
 
 
 def as_balls(values: Any) -> Any:
     """An array of balls; truth values and single numbers stay what they are."""
+    if isinstance(values, arb):
+        return np.array(values, dtype=object).view(BallArray)
     if not isinstance(values, np.ndarray):
         return values
     if values.dtype == object and all(isinstance(v, bool) for v in values.ravel()):

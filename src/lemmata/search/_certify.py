@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from flint import arb, ctx
 
-from lemmata._errors import InputError
 from lemmata.claims import (
     Bench,
     Claim,
@@ -30,7 +29,7 @@ from lemmata.claims import (
 )
 from lemmata.settings import AbstractSpace, Evidence
 
-from ._balls import BallRun, CannotTellError, ball
+from ._balls import UNFIT, BallRun, CannotTellError, ball
 from ._score import Attempt, try_all
 
 PRECISIONS = (320, 1_280, 5_120, 20_480)
@@ -55,9 +54,6 @@ PLAINLY = 1e-6
 PATIENCE = 20.0
 """Seconds after which no more bits are tried."""
 
-UNFIT = (InputError, ArithmeticError, LookupError, ValueError)
-"""What a statement raises on evidence that it is not written for."""
-
 
 @dataclass(frozen=True)
 class Certificate:
@@ -81,13 +77,7 @@ def certify(
     if claim.exact is not None:
         return _exactly(claim.exact, instance, attempt)
     if training is None:
-        violation, doubt = -again[0].score, CLEAR + AMPLE * space.doubt(instance)
-        if violation < doubt:
-            says = f"the sides differ by {violation:.2g} only, where {doubt:.2g} may be an error"
-            return Certificate(False, says, rounding=True)
-        if not _same_elsewhere(claim, space, instance, again[0]):
-            return Certificate(False, "written in another way, it is not the same", rounding=True)
-        return Certificate(True, "recomputed from its file; nothing is trained")
+        return _untrained(claim, space, instance, again[0])
     if not hasattr(training, "options") or attempt.place is None:
         return Certificate(False, "floating point alone: this experiment has no second evaluation")
     options = {**training.options, **attempt.options}
@@ -106,6 +96,37 @@ def certify(
     return certificate
 
 
+def _untrained(
+    claim: Claim, space: AbstractSpace[Any], instance: Any, attempt: Attempt
+) -> Certificate:
+    """By what the instance knows about itself, in balls if the statement can be evaluated so."""
+    violation, doubt = -attempt.score, CLEAR + AMPLE * space.doubt(instance)
+    if violation < doubt:
+        says = f"the sides differ by {violation:.2g} only, where {doubt:.2g} may be an error"
+        return Certificate(False, says, rounding=True)
+    if not _same_elsewhere(claim, space, instance, attempt):
+        return Certificate(False, "written in another way, it is not the same", rounding=True)
+    plain = Certificate(True, "recomputed from its file; nothing is trained")
+    (case,) = evidence_for(claim, Bench(instances=[instance]))[1].cases
+    if case is not instance:
+        return plain
+    for _ in _precisions(PRECISIONS[:1]):
+        run = BallRun(instance, None, {}, space.enclosures(instance))
+        try:
+            comparisons = claim.compare(run)
+        except CannotTellError:
+            return Certificate(False, "in balls the violation is not certain")
+        except (AttributeError, TypeError, *UNFIT) as error:
+            if isinstance(error.__cause__, CannotTellError):
+                return Certificate(False, "in balls the violation is not certain")
+            return plain
+        if not any(_violated(comparison) for comparison in comparisons):
+            says = "in balls around what the instance knows there is no violation"
+            small = all(_at_most_broken_by(c, _gap(attempt) / 2) for c in comparisons)
+            return Certificate(False, says, rounding=small)
+    return replace(plain, says="recomputed from its file, in balls; nothing is trained")
+
+
 def _unknown_to_balls(
     claim: Claim,
     space: AbstractSpace[Any],
@@ -118,7 +139,7 @@ def _unknown_to_balls(
     if columns is None:
         return "no second evaluation of this training"
     try:
-        claim.compare(BallRun(instance, steps, columns))
+        claim.compare(BallRun(instance, steps, columns, space.enclosures(instance)))
     except AttributeError as error:
         return str(error)
     except (CannotTellError, TypeError, *UNFIT) as error:
@@ -194,7 +215,8 @@ def _along(
         columns = space.replay(instance, options, steps)
         if columns is None:
             return certificate
-        certificate = _by_balls(claim, BallRun(instance, steps, columns), steps, gap)
+        run = BallRun(instance, steps, columns, space.enclosures(instance))
+        certificate = _by_balls(claim, run, steps, gap)
         before, widths = widths, {name: _width(column) for name, column in columns.items()}
         narrowing = [
             not width <= COARSE and not width >= before.get(name, np.inf)

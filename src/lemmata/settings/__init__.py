@@ -10,6 +10,8 @@ from ._evidence import in_places as in_places
 from ._hypothesis import Hypothesis as Hypothesis
 from ._hypothesis import hypothesis as hypothesis
 from ._hypothesis import union as union
+from ._nudged import NUDGE as NUDGE
+from ._nudged import Nudged as Nudged
 from ._options import RECORD as RECORD
 from ._options import Option as Option
 from ._options import check_options as check_options

@@ -10,6 +10,8 @@ from jaxtyping import Float, Num
 from lemmata._errors import unknown_name
 from lemmata.tokens import Problem
 
+from ._nudged import Nudged, nudged
+
 Grid = Float[np.ndarray, "cases columns"]
 
 
@@ -94,6 +96,15 @@ class Evidence(Generic[CaseT]):
     def each(self, value: Callable[[CaseT], Any]) -> Grid:
         """A number, or a row of numbers, of each case; shorter rows end in NaN."""
         return as_rows([value(case) for case in self.cases])
+
+    def nudged(self, seed: int) -> "Evidence[Any]":
+        """The same with every measured number, and every one of a case, moved by a hair."""
+        generator = np.random.default_rng(seed)
+        return replace(
+            self,
+            cases=tuple(Nudged(case, generator) for case in self.cases),
+            columns={name: nudged(grid, generator) for name, grid in self.columns.items()},
+        )
 
 
 def as_rows(values: Sequence[Any]) -> Grid:

@@ -82,6 +82,13 @@ class AbstractSpace(abc.ABC, Generic[InstanceT]):
         """
         return iter(())
 
+    def enclosures(self, instance: InstanceT) -> Mapping[str, Any]:
+        """Numbers of the instance, by attribute, as balls that contain the true values.
+
+        What is left out is trusted to be right to a relative 2^-40.
+        """
+        return {}
+
     def changes(self, instance: InstanceT) -> Iterator[tuple[str, InstanceT]]:
         """The instance with something else in it that may not matter, and what that is."""
         return iter(())

@@ -23,6 +23,7 @@ from lemmata.tokens import (
 )
 
 from ._dataset import Dataset
+from ._enclosures import as_balls, direction_ball, length, tied_balls
 from ._options import CURVES, request_of
 from ._replay import replay
 
@@ -143,6 +144,23 @@ class TokenSpace(AbstractSpace[Dataset]):
             noise = np.random.default_rng(number).standard_normal(2 * instance.E.shape[1:])
             moved = instance.embeddings @ (np.eye(len(noise)) + HAIR * noise)
             yield replace(instance, embeddings=moved)
+
+    def enclosures(self, instance: Dataset) -> Mapping[str, Any]:
+        """Embeddings and start as they are written, and the limits."""
+        target, ties = direction_ball(instance), tied_balls(instance)
+        balls = {"E": as_balls(instance.E)}
+        if instance.embeddings is not None:
+            balls["embeddings"] = balls["E"]
+        if instance.initial_weights is not None:
+            balls["initial_weights"] = as_balls(instance.initial_weights)
+        if target is not None:
+            balls |= {"W_mm": target, "target": target}
+        if ties is not None:
+            balls["W_cyc"] = ties.limit
+        norm = {} if target is None else {"norm": length(target)}
+        return {
+            name: np.array(matrix.tolist(), dtype=object) for name, matrix in balls.items()
+        } | norm
 
     def changes(self, instance: Dataset) -> Iterator[tuple[str, Dataset]]:
         samples = instance.data.samples
