@@ -25,7 +25,15 @@ from lemmata.papers import (
     with_ledger,
 )
 from lemmata.search import Finding, Findings, Watch, attack
-from lemmata.settings import AbstractAnalysis, AbstractSetting, OrdersView, Run, Track, silent
+from lemmata.settings import (
+    AbstractAnalysis,
+    AbstractSetting,
+    OrdersView,
+    Run,
+    Track,
+    options_in,
+    silent,
+)
 from lemmata.training import Store
 
 from ._errors import InputError, unknown_name
@@ -148,7 +156,7 @@ def train(
     """Train data in a setting, and record how it approaches what the theory predicts.
 
     Args:
-        data: an instance, a list of them, or the path of a file.
+        data: an instance, a list of them, or the path of a file, which may hold ``options``.
         setting: found from the instances if left out.
         embeddings: a second file, if the setting takes one.
         out: a folder in which runs are kept, and resumed from.
@@ -156,6 +164,7 @@ def train(
         options: what the setting takes (``lm.settings()["mechanics"].options``).
     """
     instances, home, _ = _instances(data, setting, embeddings)
+    options = {**_options_of(data), **options}
     home.check(options)
     store = None if out is None else Store(Path(out) / "runs")
     return home.train(instances, options, store=store, track=track)
@@ -206,20 +215,31 @@ def checker(
     track: Track = silent,
     options: Mapping[str, Any] | None = None,
 ) -> Callable[[Claim], Verdict]:
-    """A function that checks claims, with one bench for all claims of a setting."""
+    """A function that checks claims, with one bench for all claims that share it.
+
+    A file may say how its instance is trained; that counts where a claim leaves it open.
+    """
     store = None if out is None else Store(Path(out) / "runs")
-    benches: dict[str, Bench] = {}
+    in_file = _options_of(data)
+    benches: dict[tuple[str, ...], Bench] = {}
 
     def judged(claim: Claim) -> Verdict:
-        key = claim.paper if claim.setting is None else claim.setting.key
+        open_ = tuple(name for name in in_file if name in claim.experiment.free)
+        key = (claim.paper if claim.setting is None else claim.setting.key, *open_)
         if key not in benches:
             instances = None
             if data is not None:
                 instances, _, _ = _instances(data, setting_of(claim), embeddings)
-            benches[key] = Bench(seed, scale, store, track, instances, dict(options or {}))
+            how = {name: in_file[name] for name in open_} | dict(options or {})
+            benches[key] = Bench(seed, scale, store, track, instances, how)
         return with_ledger(check_claim(claim, benches[key]))
 
     return judged
+
+
+def _options_of(data: Any) -> dict[str, Any]:
+    """How a file says that its instance is trained; nothing for instances in memory."""
+    return options_in(Path(data)) if isinstance(data, str | Path) else {}
 
 
 def falsify(

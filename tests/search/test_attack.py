@@ -112,7 +112,7 @@ def test_an_interruption_gives_what_was_found() -> None:
 def test_witness_files_show_the_violation_again(tmp_path: Path) -> None:
     finding = lm.falsify(f"{FILE}::false_descent")[0]
     file = finding.save(tmp_path / "w.json")
-    (verdict,) = lm.check(f"{FILE}::false_descent", data=file, **finding.witness.options)
+    (verdict,) = lm.check(f"{FILE}::false_descent", data=file)
     assert verdict.status is lm.Status.FAILS
     assert lm.train(file, steps=60).log_loss.shape[0] == 1
     with pytest.raises(InputError, match="has no witness"):

@@ -11,7 +11,7 @@ from lemmata._files import make_folder, write_json, write_whole
 from lemmata._plain import plain
 from lemmata.claims import Claim
 from lemmata.report import findings_table, findings_text, ledger_text
-from lemmata.search import Finding, Findings, Witness
+from lemmata.search import Finding, Findings
 
 from ._progress import watching
 from ._terminal import answers, messages, print_json
@@ -79,19 +79,16 @@ def _write(folder: Path, findings: Findings, claims: Sequence[Claim], typed: Seq
             if witness is None or (kind == "worst" and witness.instance is finding.witness):
                 continue
             path = folder / "witnesses" / f"{finding.claim.replace('/', '-')}-{kind}.json"
-            write_json(path, witness.instance.document())
+            write_json(path, witness.file)
             if kind == "smallest":
-                command = _command(claim, typed, witness, path)
+                command = _command(claim, typed, path)
                 messages().print(f"to see it again: {command}", highlight=False, soft_wrap=True)
 
 
-def _command(claim: Claim, typed: Sequence[str], witness: Witness, path: Path) -> str:
+def _command(claim: Claim, typed: Sequence[str], path: Path) -> str:
     """The command that shows the violation."""
-    known = {option.name: option.flag for option in _verbs.setting_of(claim).options}
-    options = [f"{known[name]} {value}" for name, value in witness.options.items()]
     name = next((n for n in typed if n.split("::")[0].endswith(".py")), None)
     target = claim.name
     if name is not None:
         target = f"{name.split('::')[0]}::{claim.name.split('/', 1)[-1]}"
-    words = ["lemmata check", shlex.quote(target), "--data", shlex.quote(str(path)), *options]
-    return " ".join(words)
+    return f"lemmata check {shlex.quote(target)} --data {shlex.quote(str(path))}"

@@ -12,7 +12,7 @@ from lemmata._errors import InputError
 from lemmata._files import make_folder, write_whole
 from lemmata._plain import plain
 from lemmata.papers import find_setting
-from lemmata.settings import AbstractSetting, Run
+from lemmata.settings import AbstractSetting, Run, options_in
 from lemmata.training import Store
 
 from ._options import Flags, read_options
@@ -30,7 +30,7 @@ def command(
 ) -> None:
     """Train, print what was recorded, and write it beside the runs."""
     home = find_setting(setting)
-    options = read_options(home, flags)
+    options = {**options_in(file), **read_options(home, flags)}
     home.check(options)
     instances = home.read(file, embeddings)
     made = not out.exists()

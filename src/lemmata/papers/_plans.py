@@ -1,7 +1,8 @@
 """Plan files of any paper: JSON, checked once, at the boundary.
 
 A file holds one plan, an object, or ``{"plans": [...]}`` of such objects. What a plan may say is
-up to the paper; a key with the value null counts as left out.
+up to the paper; a key with the value null counts as left out. ``options`` of training may stand in
+the file of any setting.
 """
 
 import json
@@ -96,7 +97,7 @@ def _list(document: Any, where: str, shape: str) -> list[Any]:
 def _entry(value: Any, where: str, usual: str, shape: str, keys: tuple[str, ...]) -> Entry:
     if not isinstance(value, dict):
         raise InputError(f"{where}: {shape}")
-    check_keys(value, keys, where)
+    check_keys(value, (*keys, "options"), where)
     said = {key: item for key, item in value.items() if item is not None}
     return Entry(said, where, _name(said.get("name", usual), where))
 

@@ -53,10 +53,16 @@ class Witness:
     degenerate: str | None = None
     idle: tuple[str, ...] = ()
 
+    @property
+    def file(self) -> dict[str, Any]:
+        """What its file holds: the instance, and how it is trained if not as usual."""
+        options = {"options": dict(self.options)} if self.options else {}
+        return {**self.instance.document(), **options}
+
     def document(self) -> dict[str, Any]:
         """As values that can be written as JSON; ``instance`` is what its file would hold."""
         return {
-            "instance": self.instance.document(),
+            "instance": self.file,
             "options": dict(self.options),
             **self.place,
             "violation": -self.score,
@@ -125,7 +131,7 @@ class Finding:
         """The smallest witness as a file that ``check --data`` and ``train`` read."""
         if self.witness is None:
             raise InputError(f"{self.claim} has no witness: {self.reason}")
-        write_json(Path(file), self.witness.instance.document())
+        write_json(Path(file), self.witness.file)
         return Path(file)
 
     def _repr_html_(self) -> str:

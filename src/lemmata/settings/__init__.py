@@ -1,6 +1,7 @@
 """What a setting is: how instances are read, drawn, analysed and trained, and what is recorded."""
 
 from ._documents import encode as encode
+from ._documents import options_in as options_in
 from ._documents import problems_document as problems_document
 from ._evidence import Case as Case
 from ._evidence import Evidence as Evidence

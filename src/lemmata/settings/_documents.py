@@ -1,6 +1,8 @@
-"""What settings of token data say in the same way: words to tokens, and problems as JSON."""
+"""What files and documents of all settings say in the same way."""
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from lemmata._errors import InputError
@@ -35,3 +37,19 @@ def problems_document(
             for name, broken in assumptions.items()
         },
     }
+
+
+def options_in(file: Path) -> dict[str, Any]:
+    """How a JSON file says that its one instance is trained: its ``options``, if it has any."""
+    if file.suffix != ".json" or not file.is_file():
+        return {}
+    try:
+        document = json.loads(file.read_text(encoding="utf-8-sig"))
+    except ValueError:  # whoever reads the instance will say what is wrong
+        return {}
+    options = document.get("options") if isinstance(document, dict) else None
+    if options is None:
+        return {}
+    if not isinstance(options, dict):
+        raise InputError(f'{file}: "options" must be an object such as {{"rate": 0.1}}')
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in options.items()}

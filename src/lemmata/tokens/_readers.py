@@ -2,8 +2,8 @@
 
 Text holds one sentence a line. JSON Lines holds ``{"sequence": [...], "label": ...}`` a line,
 optionally with ``count``. JSON holds ``{"sequences": [...], "labels": [...]}``, optionally with
-``counts`` or ``log_frequencies``, ``embeddings``, ``initial_weights`` and a ``name``, or
-``{"instances": [...]}`` of such objects. A key that is not known is an error.
+``counts`` or ``log_frequencies``, ``embeddings``, ``initial_weights``, a ``name`` and ``options``
+of training, or ``{"instances": [...]}`` of such objects. A key that is not known is an error.
 """
 
 import json
@@ -33,6 +33,7 @@ KEYS = (
     "log_frequencies",
     "embeddings",
     "initial_weights",
+    "options",
 )
 
 Row = tuple[list[Token], Token, int, str]
