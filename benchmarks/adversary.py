@@ -1,22 +1,18 @@
-"""The adversary put to the test: ``python -m benchmarks.adversary lemmas|rediscovery [PAPER...]``.
+"""The adversary put to the test: ``python -m benchmarks.adversary [PAPER...]``.
 
-``lemmas`` attacks those of ``conjectures``: the false ones must break, with a proof, and the true
-ones must survive. ``rediscovery`` takes every failing statement of a paper, forgets its hand-made
-counterexample, and looks for one from the statement alone.
+It attacks the lemmas of ``conjectures``: the false ones must break, with a proof, and the true ones
+must survive. How it finds failing statements again, the ledgers say (docs/rediscovery.md).
 """
 
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-import lemmata as lm
 from lemmata._verbs import find_claims, setting_of
-from lemmata.claims import Claim, Kind
-from lemmata.search import Finding, attack, read_back
+from lemmata.search import Finding, attack
 
-SECONDS = {"false": 60.0, "true": 20.0, "rediscovery": 120.0}
-"""For a lemma that is false, one that is true, and a failing statement."""
+SECONDS = {"false": 60.0, "true": 20.0}
+"""For a lemma that is false, and for one that is true."""
 
 PAPERS = ("mechanics", "convergence", "selection", "context")
 
@@ -35,35 +31,6 @@ def lemmas(papers: Iterable[str]) -> None:
     print(f"{wrong} wrong")
 
 
-def rediscovery(papers: Iterable[str]) -> None:
-    """Sizes of the witness by hand and by machine."""
-    for paper in papers:
-        for verdict in lm.check(paper).having("fails"):
-            if verdict.kind is Kind.MISPRINT:
-                continue
-            (claim,) = find_claims(verdict.claim)
-            finding = attack(claim, setting_of(claim), budget=SECONDS["rediscovery"])
-            show(paper, verdict.claim, finding, f"by hand {_size(claim, verdict.instance)}")
-
-
-def _size(claim: Claim, document: dict[str, Any] | None) -> Any:
-    """The size of the instance in a verdict, as the adversary measures it."""
-    space = setting_of(claim).space
-    if document is None or space is None:
-        return "-"
-    return space.size(read_back(setting_of(claim), Document(document)))
-
-
-class Document:
-    """An instance of which only the document is known."""
-
-    def __init__(self, document: dict[str, Any]) -> None:
-        self.held = document
-
-    def document(self) -> dict[str, Any]:
-        return self.held
-
-
 def show(paper: str, name: str, finding: Finding, note: str) -> None:
     size = "-" if finding.witness is None else finding.witness.size
     proved = "proved" if finding.certified else ""
@@ -75,5 +42,4 @@ def show(paper: str, name: str, finding: Finding, note: str) -> None:
 
 
 if __name__ == "__main__":
-    what, chosen = sys.argv[1], sys.argv[2:] or PAPERS
-    {"lemmas": lemmas, "rediscovery": rediscovery}[what](chosen)
+    lemmas(sys.argv[1:] or PAPERS)

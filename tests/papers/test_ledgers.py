@@ -1,9 +1,15 @@
 """The ledgers that ship with the package agree with the claims."""
 
+from pathlib import Path
+
 import pytest
 
 import lemmata as lm
 from lemmata.papers import ledger_of
+from lemmata.papers._ledger import size_by_hand
+from lemmata.papers._rediscovery import rediscovery
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 PAPERS = ("mechanics", "convergence", "selection", "context")
 
@@ -31,3 +37,17 @@ def test_a_claim_that_no_instance_breaks_says_why(paper: str) -> None:
         if entry.outcome == "not searchable":
             assert entry.reason, name
             assert entry.tried == 0, name
+
+
+def test_the_page_about_rediscovery_is_that_of_the_ledgers() -> None:
+    """`python -m lemmata.papers rediscovery` prints it."""
+    assert (DOCS / "rediscovery.md").read_text(encoding="utf-8") == rediscovery()
+
+
+def test_the_size_of_a_counterexample_by_hand() -> None:
+    """That of Proposition 4 has three sentences over a, b and c."""
+    paper = lm.papers["convergence"]
+    size = size_by_hand(paper.claims["proposition-4"], paper.setting)
+    assert size is not None
+    assert size[1] == 3
+    assert size_by_hand(paper.claims["lemma-1"], paper.setting) is None

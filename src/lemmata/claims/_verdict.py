@@ -117,6 +117,7 @@ class Adversary:
         closest: the least distance from breaking it, relative to the sides.
         size: of the smallest instance that breaks it, and whether that is ``certified``.
         seconds: how long it took.
+        by_hand: the size of the hand-made counterexample, which the attack did not know.
     """
 
     outcome: str
@@ -128,6 +129,7 @@ class Adversary:
     size: list[float | int] | None
     certified: bool
     seconds: float
+    by_hand: list[float | int] | None = None
 
 
 @dataclass(frozen=True)
