@@ -22,6 +22,7 @@ from ..counterexamples import (
 )
 from ..experiments.points import GAUSSIAN_POINTS, POINTS, Point, pair_points
 from ..setting import UNIT, from_heads
+from ._in_balls import change_of_scores, slope_in_Q
 
 claim = partial(statements("context"), on=POINTS)
 
@@ -87,7 +88,7 @@ def _near_lemma_7(bench: Bench) -> Comparisons:
     "||d l / d Q_h||_F <= 2 sqrt(2) gamma alpha f_max sqrt(l - L*) while |alpha_{h,k}| <= alpha.",
     hypotheses=(UNIT,),
     counterexample=_near_lemma_7,
-    versions=[any_norm(counterexample=_two_long_tokens)],
+    versions=[any_norm(counterexample=_two_long_tokens, exact=slope_in_Q)],
 )
 @case_by_case
 def lemma_7(point: Point) -> Comparisons:
@@ -112,7 +113,7 @@ def _near_equation_46(bench: Bench) -> Comparisons:
     "||b^h_k - b'^h_k|| <= 2 ||Z-bar|| ||Q_h - Q'_h||_F.",
     hypotheses=(UNIT,),
     counterexample=_near_equation_46,
-    versions=[any_norm()],
+    versions=[any_norm(exact=change_of_scores)],
 )
 @case_by_case
 def equation_46(point: Point) -> Comparisons:

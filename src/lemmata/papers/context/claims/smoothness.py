@@ -14,6 +14,7 @@ from ..counterexamples import OppositeTokens, near_the_bounds
 from ..experiments.points import POINTS, Point, pair_points
 from ..setting import UNIT
 from ..theory import smoothness, smoothness_repaired
+from ._in_balls import change_of_slope, change_of_slope_in_Q
 
 claim = partial(statements("context"), on=POINTS, hypotheses=(UNIT,))
 
@@ -137,6 +138,7 @@ def _near_59(bench: Bench) -> Comparisons:
     "||xi - xi'||^2.",
     kind="constant",
     counterexample=_curved(OppositeTokens(120, 2), lambda witness: witness.in_Q),
+    exact=change_of_slope_in_Q,
     squared=False,
     versions=[
         Version(
@@ -169,6 +171,7 @@ def _near_lemma_10(bench: Bench) -> Comparisons:
     "The gradient of l is Lipschitz with the constant L of (61) while |alpha_{h,k}| <= alpha.",
     kind="constant",
     counterexample=_curved(OppositeTokens(100, 15), lambda witness: witness.printed),
+    exact=change_of_slope,
     bound=smoothness,
     versions=[
         Version(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import equinox as eqx
 import numpy as np
@@ -25,12 +26,31 @@ from ..setting import (
 from ..theory import Constants
 from .plans import GAUSSIAN_PLANS, PLANS, OfPlan
 
-DISTANCES = (1e-3, 0.1, 0.5)
-"""How far apart, in Frobenius norm, the two matrices Q_h of a case are."""
 
-SIZES_OF_W = (1.0, 0.1, 30.0)
-RATIOS = (1.0, 20.0, 0.1)
-"""gamma, case by case."""
+class Kind(NamedTuple):
+    """How the two sets of weights of a point are drawn.
+
+    Attributes:
+        distance: how far apart the two matrices Q_h are, in Frobenius norm.
+        size: of the entries of w.
+        gamma: the ratio of step sizes.
+        flat: Q = 0 and equal entries of w, of which Q alone moves: there the loss curves most.
+    """
+
+    distance: float
+    size: float
+    gamma: float
+    flat: bool = False
+
+
+KINDS = (
+    Kind(1e-3, 1.0, 1.0),
+    Kind(0.1, 0.1, 20.0),
+    Kind(0.5, 30.0, 0.1),
+    Kind(1e-3, 2.0, 1.0, flat=True),
+    Kind(1e-3, 30.0, 1.0, flat=True),
+)
+"""Of the points of a plan."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,18 +160,27 @@ class Point(OfPlan):
 def draw_points(
     experiment: Experiment[Evidence[Point]], plans: Sequence[Plan], bench: Bench
 ) -> Evidence[Point]:
-    """Loss and gradients at pairs of random weights, close to each other and apart."""
-    rng = np.random.default_rng([experiment.seed, 5])
-    pairs: list[tuple[Weights, Weights]] = []
-    for plan in plans:
-        for distance, size in zip(DISTANCES, SIZES_OF_W, strict=True):
-            Q = rng.standard_normal((plan.heads, plan.task.d, plan.task.d)) / plan.task.norms.max()
-            w = size * rng.standard_normal((plan.heads, plan.task.K))
-            step = _directions(plan, rng)
-            other = w + distance * rng.standard_normal(w.shape)
-            pairs.append((from_heads(Q, w), from_heads(Q + distance * step, other)))
-    owners = [plan for plan in plans for _ in DISTANCES]
-    return pair_points(owners, pairs, RATIOS)
+    """Loss and gradients at pairs of weights that come with a plan, close to each other and apart.
+
+    They depend on the plan alone, so that a plan that breaks a statement does so again.
+    """
+    owners = [plan for plan in plans for _ in KINDS]
+    pairs = [weights for plan in plans for weights in weights_of(plan)]
+    return pair_points(owners, pairs, [kind.gamma for kind in KINDS])
+
+
+def weights_of(plan: Plan) -> list[tuple[Weights, Weights]]:
+    """The pairs of weights at which statements are looked at, one of each kind."""
+    rng, (H, K, d) = np.random.default_rng([plan.seed, 5]), (plan.heads, plan.task.K, plan.task.d)
+    pairs = []
+    for distance, size, _, flat in KINDS:
+        Q, w = rng.standard_normal((H, d, d)) / plan.task.norms.max(), rng.standard_normal((H, K))
+        step, change = _directions(plan, rng), rng.standard_normal((H, K))
+        if flat:
+            Q, w, change = np.zeros_like(Q), np.ones_like(w), np.zeros_like(change)
+        moved = from_heads(Q + distance * step, size * w + distance * change)
+        pairs.append((from_heads(Q, size * w), moved))
+    return pairs
 
 
 def pair_points(

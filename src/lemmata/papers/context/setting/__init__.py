@@ -8,6 +8,8 @@ from ._deep import DeepRun as DeepRun
 from ._deep import DeepTraining as DeepTraining
 from ._descent import Descent as Descent
 from ._descent import descend as descend
+from ._fractions import Fixed as Fixed
+from ._fractions import fixed as fixed
 from ._frozen import FrozenAttention as FrozenAttention
 from ._frozen import attention_of as attention_of
 from ._frozen import constants_of as constants_of
@@ -48,6 +50,7 @@ from ._predictors import gap_to_best as gap_to_best
 from ._predictors import posterior_mean as posterior_mean
 from ._predictors import ridge_coefficients as ridge_coefficients
 from ._predictors import ridge_predictions as ridge_predictions
+from ._replay import evaluate_in_balls as evaluate_in_balls
 from ._setting import SETTING as SETTING
 from ._setting import ContextSetting as ContextSetting
 from ._task import Task as Task

@@ -8,7 +8,7 @@ each step is taken from a point, and how far the true path is from that point is
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +18,7 @@ from jaxtyping import Int
 from lemmata.settings import Balls
 
 from ._fractions import Fixed, fixed, matrix
+from ._model import Weights
 from ._plan import Plan
 from ._plan_training import BLOWN_UP, PlanTraining
 
@@ -91,6 +92,14 @@ def replay(plan: Plan, training: PlanTraining, steps: Int[np.ndarray, "records"]
     records += [(arb("nan"),) * len(COLUMNS)] * (len(steps) - len(records))
     columns = dict(zip(COLUMNS, np.array(records, dtype=object).T, strict=True))
     return {**columns, "rate": np.array([descent.eta_w], dtype=object)}
+
+
+def evaluate_in_balls(task: Fixed, weights: Weights) -> tuple[Point, list[arb_mat], arb_mat]:
+    """The loss at weights, and its gradient in every Q_h and in w."""
+    heads = [matrix(Q) for Q in np.asarray(weights.Q).transpose(1, 0, 2)]
+    descent = Descent(task, heads, arb(1), arb(1))
+    at = descent.at(replace(descent.first, w=matrix(np.asarray(weights.w))))
+    return at, *descent.slopes(at)
 
 
 @dataclass(frozen=True)
@@ -169,20 +178,25 @@ class Descent:
     def step(self, place: Place, around: Point) -> Place:
         """One step from the middle of a place, given what holds around it."""
         at = self.at(Place(place.moved, place.w, arb(0)))
-        N, K, heads = self.task.N, self.task.K, range(len(place.moved))
-        moved, w = [], arb_mat(len(place.moved), K)
+        in_Q, in_w = self.slopes(at)
+        moved = [at.moved[h] - slope * self.eta_Q for h, slope in enumerate(in_Q)]
+        w = at.w - in_w * self.eta_w
+        lost = _norm([_radii(change) for change in moved]) + _norm([_radii(w)]) / self.gamma
+        error = self._growth(around) * place.error + lost
+        return Place([_middles(change) for change in moved], _middles(w), error.upper())
+
+    def slopes(self, at: Point) -> tuple[list[arb_mat], arb_mat]:
+        """The gradient of the loss in every Q_h, and in w."""
+        N, K = self.task.N, self.task.K
+        in_Q, in_w = [], arb_mat(len(at.attention), K)
         for h, s in enumerate(at.attention):
             logits = arb_mat(N, K)
             for k in range(K):
-                pull = sum((s[n, k] * at.slope[n, k] for n in range(N)), arb(0))
-                w[h, k] = at.w[h, k] - self.eta_w * pull
+                in_w[h, k] = sum((s[n, k] * at.slope[n, k] for n in range(N)), arb(0))
                 for n in range(N):
                     logits[n, k] = at.w[h, k] * s[n, k] * _above(s, at.slope, n, k)
-            slope = self.task.prompt * logits * self.task.tokens.transpose()
-            moved.append(at.moved[h] - slope * self.eta_Q)
-        lost = _norm([_radii(change) for change in moved]) + _norm([_radii(w)]) / self.gamma
-        error = self._growth(around) * place.error + lost
-        return Place([_middles(moved[h]) for h in heads], _middles(w), error.upper())
+            in_Q.append(self.task.prompt * logits * self.task.tokens.transpose())
+        return in_Q, in_w
 
     def _growth(self, at: Point) -> arb:
         """A bound on |I - eta_Q H|, H being the Hessian in (Q, w / gamma).
