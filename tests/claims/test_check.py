@@ -17,9 +17,13 @@ from lemmata.claims import (
     Experiment,
     Fact,
     Judgement,
+    Kind,
     Several,
     Silence,
     Status,
+    Tightness,
+    Verdict,
+    Verdicts,
     Version,
     at_least,
     check,
@@ -27,6 +31,7 @@ from lemmata.claims import (
     combine,
     statements,
     tally,
+    worth,
 )
 from lemmata.claims._claim import Claim
 from lemmata.settings import Evidence, Hypothesis
@@ -284,3 +289,68 @@ def test_parts_of_evidence() -> None:
     assert np.array_equal(grid[2], [0, 1, 2])
     assert np.isnan(grid[0, 1:]).all()
     assert grid[0, 0] == 0
+
+
+def test_the_part_that_fails_gives_the_instance() -> None:
+    @claim("lemma-3", "Section 3", "two parts", on=PLAIN)
+    def parts(evidence: Evidence[Thing]) -> Comparisons:
+        return [at_least(evidence.value, 0.0), at_least(-evidence.value, -2.5)]
+
+    verdict = check(first(parts), Bench())
+    assert verdict.status is Status.FAILS
+    assert verdict.instance == {"name": "3"}
+
+
+@dataclass(frozen=True, eq=False)
+class Unequal:
+    """A training that is equal to itself alone, as one with a function in it is."""
+
+    steps: int = 4
+
+
+def test_equal_experiments_share_their_evidence() -> None:
+    bench = Bench()
+    experiment = Experiment(Numbers(), grow, training=Unequal())
+    assert bench.evidence(experiment) is bench.evidence(experiment)
+    assert bench.evidence(PLAIN) is bench.evidence(Experiment(Numbers(), grow))
+    assert bench.evidence(PLAIN) is not bench.evidence(TRAINED)
+
+
+def test_what_a_verdict_is_worth_and_how_many_there_are() -> None:
+    def verdict(name: str = "a/b", **fields: Any) -> Verdict:
+        return Verdict(name, **{"status": Status.HOLDS, "reason": "so"} | fields, **REST)
+
+    bound = Tightness(3.0, 1.0, "a", 0.0)
+    assert worth(verdict(tightness=bound)) == "3 times looser than needed"
+    assert worth(verdict(tightness=Tightness(1.0004, 1.0, "a", 0.0))) == "attained"
+    assert worth(verdict(tightness=Tightness(1.0006, 1.0, "a", 0.0))) != "attained"
+    assert worth(verdict(tightness=Tightness(None, 0.25, "a", 0.0))) == "looser by 0.25 than needed"
+    assert worth(verdict(tightness=Tightness(None, 0.0, "a", 0.0))) == "attained"
+    assert worth(verdict(resolution=0.02)) == "resolves 0.02"
+    assert worth(verdict(informative_from=7.0)) == "speaks from t = 7"
+    assert worth(verdict(kind=Kind.CONSTANT, tightness=bound)) == "constant"
+    assert worth(verdict()) == ""
+    several = Verdicts(
+        [verdict("x/1"), verdict("x/2"), verdict("x/3", status=Status.FAILS, reason="<no>")]
+    )
+    assert tally(several) == dict.fromkeys(Status, 0) | {Status.HOLDS: 2, Status.FAILS: 1}
+    assert [v.claim for v in several.having("fails")] == ["x/3"]
+    assert several["x/2"] is several[1]
+    with pytest.raises(InputError, match="unknown verdict 'x/4'"):
+        several["x/4"]
+    page = several._repr_html_()
+    assert page.index("<th>status") < page.index("<td>fails") < page.index("<td>x/3")
+    assert "&lt;no&gt;" in page
+    assert several[0]._repr_html_().count("<tr>") == 2
+
+
+REST = {"statement": "it is so", "where": "Section 1", "experiment": "none"}
+
+
+def test_combining_takes_the_worst_in_the_order_of_statuses() -> None:
+    order = ("fails", "inapplicable", "undecided", "vacuous", "holds")
+    for i, worse in enumerate(order):
+        for better in order[i:]:
+            parts = [Judgement("b", Status(better), "b"), Judgement("w", Status(worse), "w")]
+            assert combine(parts).status == worse
+            assert combine(parts[::-1]).part == "w"

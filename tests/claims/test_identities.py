@@ -89,6 +89,8 @@ def test_mean_and_standard_error() -> None:
     assert mean == pytest.approx([3.0, 4.0])
     assert error == pytest.approx([2 / np.sqrt(3), 0.0])
     assert np.isinf(mean_of([[1.0]])[1]).all()
+    pair, error = mean_of([[1.0, 3.0]], axis=1)
+    assert (pair.tolist(), error.tolist()) == ([2.0], [pytest.approx(1.0)])
 
 
 def test_facts() -> None:

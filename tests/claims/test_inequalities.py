@@ -227,6 +227,17 @@ def test_lists_are_one_number_a_case_or_one_a_record() -> None:
     assert judge(at_least(np.full((2, 3), 4.0), [3.0, 5.0]), two).witness["dataset"] == "b"  # pyright: ignore[reportOptionalSubscript]
 
 
+def test_lists_alone_are_rows_of_records() -> None:
+    two = evidence(2, [1, 10, 100])
+    judged = judge(at_least([3.0, 5.0, -1.0], 0.0), two)
+    assert judged.witness == {"dataset": "a", "t": 100, "left": -1.0, "right": 0.0}
+    assert judge(at_least([5.0], [3.0, 4.0]), two).margin == 1.0
+    longer = judge(at_least([[1.0]], [0.0, 2.0, 0.5]), evidence())
+    assert longer.witness == {"dataset": "a", "t": 1, "left": 1.0, "right": 2.0}
+    with pytest.raises(InputError, match=r"neither one a case \(2\) nor one a record \(1\)"):
+        judge(at_least([[1.0], [1.0]], [0.0, 2.0, 0.5, 4.0]), two)
+
+
 def test_differences_of_records_belong_to_the_earlier_step() -> None:
     judged = judge(at_least([[1.0, -1.0]], 0.0), evidence(1, [1, 10, 100]))
     assert judged.witness is not None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from oracles.made_up import evidence
 
-from lemmata.claims import Status, judge, tends_to
+from lemmata.claims import Limit, Status, judge, tends_to
 
 T = np.unique(np.rint(np.geomspace(1, 1e5, 80)))
 LAWS = {
@@ -43,6 +43,15 @@ def test_a_small_wrong_target_is_rejected_when_the_run_is_long_enough() -> None:
 def test_a_stalled_curve_has_no_limit_at_zero() -> None:
     stalled = np.maximum(1 / T, 5e-3)[None]
     assert judge(tends_to(stalled, 0.0), evidence(1, T)).status is Status.FAILS
+
+
+def test_a_curve_that_never_moves_settles_where_it_is() -> None:
+    """The target is 0 unless it is said, and what stands still elsewhere fails."""
+    still = np.full((1, len(T)), 0.5)
+    assert judge(tends_to(still), evidence(1, T)).status is Status.FAILS
+    assert judge(tends_to(still, 0.5), evidence(1, T)).status is Status.HOLDS
+    assert judge(Limit(still), evidence(1, T)).status is Status.FAILS
+    assert judge(tends_to(1 / T[None]), evidence(1, T)).status is Status.HOLDS
 
 
 def test_a_short_run_decides_nothing() -> None:

@@ -31,8 +31,3 @@ def true_ties(data):
     return lm.at_most(
         data.each(lambda d: len(d.tied_pairs)), data.each(lambda d: len(d.pairs)), part="ties"
     )
-
-
-@lm.claim("nothing is ever learnt", setting="mechanics", hypotheses=["acyclic"], on=SHORT)
-def false_limit(run):
-    return lm.tends_to(run.one_minus_correlation, 1.0)

@@ -32,6 +32,10 @@ ONE_BY_ONE = {
     "sqrt": mpmath.sqrt,
     "square": lambda x: x * x,
     "tanh": mpmath.tanh,
+    "cosh": mpmath.cosh,
+    "sinh": mpmath.sinh,
+    "sin": mpmath.sin,
+    "cos": mpmath.cos,
     "arctan": mpmath.atan,
     "sign": mpmath.sign,
     "abs": abs,
@@ -41,7 +45,9 @@ ONE_BY_ONE = {
 @pytest.mark.parametrize("name", ONE_BY_ONE)
 def test_a_function_contains_the_true_value(balls: np.ndarray, name: str) -> None:
     with mpmath.workdps(60):
-        for value, number in zip(getattr(np, name)(balls).ravel(), NUMBERS.ravel(), strict=True):
+        for value, number in zip(
+            np.asarray(getattr(np, name)(balls)).ravel(), NUMBERS.ravel(), strict=True
+        ):
             true = ONE_BY_ONE[name](mpmath.mpf(number))
             assert abs(mpmath.mpf(str(value.mid().str(40, radius=False))) - true) < 1e-14
             assert float(value.rad()) < 1e-13
@@ -57,6 +63,10 @@ WHOLE = {
     "choice": lambda x: np.where(x > 1, x, 0.0),
     "joined": lambda x: np.concatenate([x, 2 * x], axis=1),
     "larger": lambda x: np.maximum(x, 0.8),
+    "sums of exponentials": lambda x: np.logaddexp(x, 2 * x),
+    "smaller": lambda x: np.minimum(x, 0.8),
+    "all numbers": lambda x: x.sum() + np.sum(2 * x, axis=None) * np.ones(1),
+    "quotients": lambda x: 1 / x + np.true_divide(x, 3),
     "powers": lambda x: x**2 + x**0.5 + 2.0**x,
     "with an array": lambda x: np.arange(4) * x / np.array([1.0, 2.0, 4.0, 8.0]),
     "turned": lambda x: np.roll(x, 1, axis=1) - x,
@@ -84,8 +94,84 @@ def test_wide_balls_cannot_be_compared() -> None:
         _ = wide > 1
     assert not (as_balls(np.array([arb("nan")], dtype=object)) > 1).any()
     larger = np.maximum(wide, 1.2)
-    assert larger[0].contains(arb(1.2))
-    assert larger[0].contains(arb(1.5))
+    assert larger[0].item().contains(arb(1.2))
+    assert larger[0].item().contains(arb(1.5))
+
+
+def test_equality_of_wide_balls_cannot_be_told() -> None:
+    wide = as_balls(np.array([arb(0, 0.5), arb(3)], dtype=object))
+    for compare in (np.equal, np.not_equal):
+        with pytest.raises(CannotTellError):
+            compare(wide, 0.25)
+    np.testing.assert_array_equal(wide == 2, [False, False])
+    np.testing.assert_array_equal(wide[1:] == 3, [True])
+    np.testing.assert_array_equal(wide[1:] != 3, [False])
+    unknown = as_balls(np.array([arb("nan")], dtype=object))
+    assert not (unknown == 1).any()
+    assert (unknown != 1).all()
+
+
+@pytest.mark.parametrize(
+    ("compare", "below", "same", "above"),
+    [
+        (np.less, True, False, False),
+        (np.less_equal, True, True, False),
+        (np.greater, False, False, True),
+        (np.greater_equal, False, True, True),
+    ],
+)
+def test_comparisons(compare: Any, below: bool, same: bool, above: bool) -> None:
+    three = as_balls(np.array([arb(1), arb(2), arb(3)], dtype=object))
+    np.testing.assert_array_equal(compare(three, 2), [below, same, above])
+    wide = as_balls(np.array([arb(1.5, 0.5)], dtype=object))
+    np.testing.assert_array_equal(compare(wide, 3), [below])
+    np.testing.assert_array_equal(compare(wide, 0.5), [above])
+    with pytest.raises(CannotTellError):
+        compare(wide, 1.75)
+
+
+def test_a_single_ball_is_compared_like_many(balls: np.ndarray) -> None:
+    wide = as_balls(np.array([arb(1, 0.5), arb(3)], dtype=object))
+    with pytest.raises(CannotTellError):
+        _ = wide[0] > 1
+    with pytest.raises(CannotTellError):
+        _ = 2 * wide[0] - wide[1] > -1
+    with pytest.raises(CannotTellError):
+        max(wide[0], 1.2)
+    with pytest.raises(CannotTellError):
+        _ = wide.max(axis=0) - wide.sum() > -1
+    assert max(wide) == 3
+    assert balls[0, 1] == 1.5
+    assert balls.max() == 3
+
+
+def test_balls_are_no_numbers_and_no_truth_values(balls: np.ndarray) -> None:
+    assert float(balls[0, 1]) == 1.5
+    assert float(as_balls(arb(7))) == 7
+    for value in (arb(1, 0.5), arb(1) / 3, arb("nan")):
+        with pytest.raises(TypeError, match="not one number"):
+            float(as_balls(value))
+    with pytest.raises(TypeError, match="neither true nor false"):
+        bool(balls[0, 0])
+    for function in (np.any, np.all, np.logical_not, lambda x: np.logical_or(x, x)):
+        with pytest.raises(TypeError, match="not written for balls"):
+            function(balls)
+    with pytest.raises(TypeError, match="not written for balls"):
+        np.where(balls, 1.0, 2.0)
+    for method in ("argmax", "argmin", "sort", "argsort", "nonzero"):
+        with pytest.raises(TypeError, match="not written for balls"):
+            getattr(balls, method)()
+
+
+def test_the_larger_of_two_where_one_may_be_unknown() -> None:
+    first = as_balls(np.array([arb("nan"), arb(2), arb(5)], dtype=object))
+    second = np.array([1.0, np.nan, 4.0])
+    np.testing.assert_array_equal(midpoints(np.fmax(first, second)), [1.0, 2.0, 5.0])
+    np.testing.assert_array_equal(midpoints(np.fmin(first, second)), [1.0, 2.0, 4.0])
+    assert np.isnan(midpoints(np.maximum(first, second))[:2]).all()
+    np.testing.assert_array_equal(np.isnan(first), [True, False, False])
+    np.testing.assert_array_equal(np.isfinite(first), [False, True, True])
+    np.testing.assert_array_equal(np.sign(first[1:] - 3), [-1, 1])
 
 
 def test_numbers_as_balls() -> None:
@@ -100,6 +186,11 @@ def test_numbers_as_balls() -> None:
         assert third.contains(arb(1) / 3)
         assert 0 < float(third.rad()) < 1e-12
         assert known_by(2.0).is_exact()
+        assert known_by(Fraction(1, 3)).contains(arb(1) / 3)
+        assert float(known_by(Fraction(1, 3)).rad()) < 1e-55
+        assert float(known_by(-0.5).rad()) == pytest.approx(0.5 * 2.0**-40, rel=1e-6)
+        assert known_by(np.nan).is_nan()
+        assert known_by(np.inf) == arb("inf")
     finally:
         ctx.prec = old
 
@@ -111,7 +202,7 @@ def test_a_run_of_balls_has_the_interface_of_evidence() -> None:
     assert len(run) == 1
     assert [case.name for case in run] == ["one"]
     assert run.norm.shape == (1, 2)
-    assert run.each(lambda case: case.size)[0, 0].contains(arb(1) / 10)
+    assert run.each(lambda case: case.size)[0, 0].item().contains(arb(1) / 10)
     assert [float(step) for step in run.records] == [0.0, 5.0]
     with pytest.raises(AttributeError, match="loss is not known in ball arithmetic"):
         _ = run.loss
@@ -155,13 +246,13 @@ def test_what_is_enclosed_is_taken_instead() -> None:
     third = arb(1) / 3
     (case,) = pair_run(a=third, matrix=np.array([[third]], dtype=object)).cases
     assert case.a.item() is third
-    assert case.matrix[0, 0] is third
+    assert case.matrix[0, 0].item() is third
 
 
 def test_a_ball_is_never_taken_for_its_middle() -> None:
     """``math.sqrt`` and conversions to floats would forget the radius."""
     (case,) = pair_run().cases
-    with pytest.raises(TypeError, match="no floating-point number"):
+    with pytest.raises(TypeError, match="not one number"):
         math.sqrt(case.a)
     with pytest.raises(CannotTellError):
         _ = case.a > 0.1
@@ -176,8 +267,8 @@ def test_numbers_that_cancel_are_known_only_as_well_as_their_terms() -> None:
         run.each(lambda case: case.a + 0.2 - case.b),
         run.each(lambda case: math.fsum([case.a, 0.2, -case.b])),  # not written for balls
     ):
-        assert total[0, 0].contains(0)
-        assert float(total[0, 0].rad()) < 1e-11
-    kept = run.each(lambda case: math.sqrt(case.a))[0, 0]
+        assert total[0, 0].item().contains(0)
+        assert float(total[0, 0].item().rad()) < 1e-11
+    kept = run.each(lambda case: math.sqrt(case.a))[0, 0].item()
     assert kept.contains((arb(1) / 10).sqrt())
     assert float(kept.rad()) < 1e-11

@@ -40,6 +40,30 @@ def test_one_of_each_class(K: int, T: int, n: int) -> None:
     assert set(found) == classes
 
 
+def is_ordered(rows: list[tuple[tuple[int, ...], int]]) -> bool:
+    """Two distinct tokens in each; under no last token is a label beaten by another label."""
+    above = {(tokens[-1], label) for tokens, label in rows}
+    below = {(tokens[-1], t) for tokens, label in rows for t in tokens if t != label}
+    return all(len(set(tokens)) > 1 for tokens, _ in rows) and not above & below
+
+
+@pytest.mark.parametrize(("K", "T", "n"), [(2, 3, 2), (3, 3, 2)])
+def test_one_of_each_ordered_class(K: int, T: int, n: int) -> None:
+    rows = [(sample.tokens, sample.label) for sample in all_samples(K, T)]
+    chosen = [list(some) for some in combinations(rows, n) if is_ordered(list(some))]
+    found = [
+        canonical([(sample.tokens, sample.label) for sample in data.samples], K)
+        for data in all_datasets(K, T, n, ordered=True)
+    ]
+    assert len(found) == len(set(found))
+    assert set(found) == {canonical(some, K) for some in chosen}
+
+
+def test_samples_are_counted_once_and_numbered() -> None:
+    for data in all_datasets(2, 2, 2):
+        assert [(s.count, s.source) for s in data.samples] == [(1, "sample 1"), (1, "sample 2")]
+
+
 @pytest.mark.parametrize(
     ("K", "n", "count"), [(3, 3, 3_749), (4, 3, 11_344)], ids=["3 tokens", "4 tokens"]
 )

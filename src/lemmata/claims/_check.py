@@ -81,7 +81,7 @@ def _applicable(claim: Claim, evidence: Evidence[Any]) -> list[int]:
 
 def _unmet(claim: Claim, evidence: Evidence[Any]) -> Judgement:
     """Why the statement speaks of no instance."""
-    for case in (*evidence.cases, *evidence.skipped)[:1]:
+    for case in (*evidence.cases, *evidence.skipped):
         for hypothesis in claim.hypotheses:
             for problem in hypothesis.broken(case.problems):
                 return Judgement(

@@ -14,6 +14,9 @@ from lemmata.settings import Balls, Evidence, Nudged
 TRUSTED = 2.0**-40
 """Relative error of a number that an instance knows in floating point; whole numbers are exact."""
 
+NOTHING = 2.0**-200
+"""A zero that balls give is so small, relative to the other numbers of its column."""
+
 
 SAFETY = 4.0
 """A number in floating point may be off by so many times what moving its terms does to it."""
@@ -28,6 +31,8 @@ class CannotTellError(Exception):
 
 def ball(value: Any) -> arb:
     """A number as a ball: exactly what it is."""
+    if isinstance(value, np.ndarray):
+        value = value.item()
     if isinstance(value, arb):
         return value
     if isinstance(value, Fraction):
@@ -62,6 +67,9 @@ def _decided(yes: Callable[[arb, arb], Any], no: Callable[[arb, arb], Any]) -> A
     return compare
 
 
+_same = _decided(lambda a, b: a == b, lambda a, b: a != b)
+
+
 def _power(base: Any, exponent: Any) -> arb:
     if not isinstance(exponent, arb) and float(exponent).is_integer():
         return ball(base) ** int(exponent)
@@ -85,6 +93,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.greater_equal: _decided(lambda a, b: a >= b, lambda a, b: a < b),
     np.less: _decided(lambda a, b: a < b, lambda a, b: a >= b),
     np.less_equal: _decided(lambda a, b: a <= b, lambda a, b: a > b),
+    np.equal: _same,
+    np.not_equal: lambda a, b: not _same(a, b),
     np.isfinite: lambda a: ball(a).is_finite(),
     np.isnan: lambda a: ball(a).is_nan(),
     np.sign: lambda a: ball(a).sgn(),
@@ -124,18 +134,44 @@ ARRANGING = {
         np.ndim,
         np.shape,
         np.size,
-        np.all,
-        np.any,
     ),
     *(np.diff, np.cumsum, np.cumprod, np.sum, np.prod, np.mean, np.max, np.min, np.dot),
 }
 """Functions that do nothing with balls but move them, or what ``FUNCTIONS`` are for."""
 
 
+TRUTH = {np.logical_and, np.logical_or, np.logical_not, np.logical_xor}
+"""Functions that take numbers for true unless they are zero, which a ball may contain."""
+
+
 class BallArray(np.ndarray):
-    """Balls in the shape of an array; functions of NumPy act on them one by one."""
+    """Balls in the shape of an array; functions of NumPy act on them one by one.
+
+    A single ball is an array too, so that no comparison is left to the balls themselves: theirs
+    is false where it cannot be decided.
+    """
+
+    def __getitem__(self, at: Any) -> Any:
+        return as_balls(super().__getitem__(at))
+
+    def __float__(self) -> float:
+        """Of an exact ball, such as a step."""
+        if not self.item() == float(self.item()):
+            raise TypeError("a ball is not one number")
+        return float(self.item())
+
+    def __bool__(self) -> bool:
+        raise TypeError("a ball is neither true nor false")
+
+    def _comparing_in_secret(self, *inputs: Any, **options: Any) -> Any:
+        raise TypeError("methods of arrays that compare are not written for balls")
+
+    argmax = argmin = sort = argsort = partition = argpartition = _comparing_in_secret
+    searchsorted = nonzero = _comparing_in_secret
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if ufunc in TRUTH:
+            raise TypeError(f"numpy.{ufunc.__name__} is not written for balls")
         plain = [np.asarray(x, dtype=object) if isinstance(x, np.ndarray) else x for x in inputs]
         options.pop("dtype", None)
         if method == "reduce" and options.get("axis", 0) is None:
@@ -150,13 +186,11 @@ class BallArray(np.ndarray):
         return target[0]
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
-        if function not in ARRANGING:
+        chosen_by_balls = function is np.where and isinstance(inputs[0], BallArray)
+        if function not in ARRANGING or chosen_by_balls:
             raise TypeError(f"numpy.{function.__name__} is not written for balls")
         result = super().__array_function__(function, types, inputs, options)
         return tuple(map(as_balls, result)) if isinstance(result, tuple) else as_balls(result)
-
-    def __float__(self) -> float:
-        raise TypeError("a ball is no floating-point number")
 
 
 class BallInstance:
@@ -248,8 +282,12 @@ class BallRun:
         ]
 
     def rounded(self) -> Evidence[Any]:
-        """The same in floating point: every number is the nearest one, up to rounding."""
-        columns = {name: midpoints(grid) for name, grid in self.columns.items()}
+        """The same in floating point: every number is the nearest one, up to rounding.
+
+        Columns whose balls are too wide for that are left out.
+        """
+        narrow = {name: grid for name, grid in self.columns.items() if is_narrow(grid)}
+        columns = {name: midpoints(grid) for name, grid in narrow.items()}
         steps = None if self.steps is None else midpoints(self.steps)
         return Evidence((self._instance,), steps, columns)
 
@@ -259,16 +297,34 @@ def _row(values: Any) -> np.ndarray:
 
 
 def as_balls(values: Any) -> Any:
-    """An array of balls; truth values and single numbers stay what they are."""
-    if isinstance(values, arb):
-        return np.array(values, dtype=object).view(BallArray)
-    if not isinstance(values, np.ndarray):
+    """Balls as an array of them; truth values stay what they are."""
+    if not isinstance(values, np.ndarray | arb):
         return values
-    if values.dtype == object and all(isinstance(v, bool) for v in values.ravel()):
-        return values.astype(bool)
-    return np.asarray(values, dtype=object).view(BallArray)
+    plain = np.asarray(values, dtype=object)
+    if all(isinstance(v, bool) for v in plain.ravel()):
+        return plain.astype(bool)
+    return plain.view(BallArray)
+
+
+def is_narrow(balls: np.ndarray) -> bool:
+    """Whether every ball is as good as one number, also next to the others of its column.
+
+    What was never known may stay unknown; what was, and is no longer, was lost to wide balls.
+    """
+    for row in np.atleast_2d(np.asarray(balls, dtype=object)):
+        largest = max((abs(value.mid()) for value in row if value.is_finite()), default=arb(0))
+        known = False
+        for value in row:
+            if value.is_finite():
+                known = True
+                if value.rad() > TRUSTED * abs(value.mid()) and value.rad() > NOTHING * largest:
+                    return False
+            elif (known and value.is_nan()) or not (value.is_nan() or value.is_exact()):
+                return False
+    return True
 
 
 def midpoints(balls: np.ndarray) -> np.ndarray:
     """The numbers in the middle, in floating point."""
-    return np.array([float(ball(value).mid()) for value in balls.ravel()]).reshape(balls.shape)
+    plain = np.asarray(balls, dtype=object)
+    return np.array([float(ball(value).mid()) for value in plain.ravel()]).reshape(plain.shape)

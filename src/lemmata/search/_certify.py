@@ -8,7 +8,6 @@ is evaluated on the instance as its file holds it, whose structure and limits ar
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from lemmata.claims import (
     Identity,
     Inequality,
     Limit,
+    Share,
     Status,
     as_list,
     evidence_for,
@@ -53,6 +53,8 @@ PLAINLY = 1e-6
 
 PATIENCE = 20.0
 """Seconds after which no more bits are tried."""
+
+UNPROVABLE = "a limit or an average: that it is wrong is extrapolated"
 
 
 @dataclass(frozen=True)
@@ -104,11 +106,13 @@ def _untrained(
     if violation < doubt:
         says = f"the sides differ by {violation:.2g} only, where {doubt:.2g} may be an error"
         return Certificate(False, says, rounding=True)
+    if not _certainly_false(claim, instance):
+        return Certificate(False, UNPROVABLE)
     if not _same_elsewhere(claim, space, instance, attempt):
         return Certificate(False, "written in another way, it is not the same", rounding=True)
     plain = Certificate(True, "recomputed from its file; nothing is trained")
-    (case,) = evidence_for(claim, Bench(instances=[instance]))[1].cases
-    if case is not instance:
+    cases = evidence_for(claim, Bench(instances=[instance]))[1].cases
+    if len(cases) > 1 or cases[0] is not instance:
         return plain
     for _ in _precisions(PRECISIONS[:1]):
         run = BallRun(instance, None, {}, space.enclosures(instance))
@@ -151,7 +155,7 @@ def _stretches(claim: Claim, evidence: Evidence[Any]) -> Iterator[np.ndarray]:
     """Records from the start on, few at first, up to which the statement is broken already.
 
     Fewer than all of them only if the statement says the same of them whatever comes later: one
-    about the last record does not.
+    about the last record, or about the second half of the run, does not.
     """
     steps, whole = evidence.records, claim.compare(evidence)
     for length in (2**power for power in range(1, len(steps).bit_length())):
@@ -167,8 +171,11 @@ def _stretches(claim: Claim, evidence: Evidence[Any]) -> Iterator[np.ndarray]:
         except UNFIT:  # the statement needs more records than these
             continue
         broken = any(judge(comparison, part).status is Status.FAILS for comparison in compared)
-        left_out = len(steps) - length
-        if broken and all(map(partial(_begins, left_out=left_out), compared, whole)):
+        same = len(compared) == len(whole) and all(
+            _begins(short, long, len(steps) - length)
+            for short, long in zip(compared, whole, strict=True)
+        )
+        if broken and same:
             yield steps[:length]
             break
     yield steps
@@ -178,14 +185,16 @@ def _begins(part: Comparison, whole: Comparison, left_out: int) -> bool:
     """Whether a comparison of each record is what a longer one is at its beginning."""
     if not isinstance(whole, Inequality | Identity) or not isinstance(part, type(whole)):
         return False
+    if _sign(part) != _sign(whole):
+        return False
     shorter = []
-    for name in ("left", "right"):
-        sides = (np.asarray(getattr(c, name), dtype=float) for c in (part, whole))
+    for name in ("left", "right", "from_step", "places"):
+        sides = (np.asarray(getattr(c, name, None), dtype=float) for c in (part, whole))
         short, long = (np.atleast_2d(side) for side in sides)
         if not np.array_equal(long[:, : short.shape[1]], short, equal_nan=True):
             return False
         shorter.append(long.shape[1] - short.shape[1])
-    return set(shorter) <= {0, left_out} and left_out in shorter
+    return set(shorter) <= {0, left_out} and left_out in shorter[:2]
 
 
 def _exactly(exact: Exact, instance: Any, attempt: Attempt) -> Certificate:
@@ -250,9 +259,9 @@ def _by_balls(claim: Claim, run: BallRun, steps: np.ndarray, gap: float) -> Cert
         return _in_floats(claim, run, f"{balls}; {error}")
     if any(_violated(comparison, steps) for comparison in comparisons):
         return Certificate(True, balls)
-    if any(isinstance(comparison, Limit) for comparison in comparisons):
-        return Certificate(False, "a limit: that it settles elsewhere is extrapolated")
-    if all(_at_most_broken_by(comparison, gap / 2) for comparison in comparisons):
+    if not all(map(_can_be_proved_wrong, comparisons)):
+        return Certificate(False, UNPROVABLE)
+    if all(_at_most_broken_by(comparison, gap / 2, steps) for comparison in comparisons):
         return replace(open_, rounding=True)
     return open_
 
@@ -264,7 +273,8 @@ def _in_floats(claim: Claim, run: BallRun, why: str) -> Certificate:
     """
     evidence = run.rounded()
     try:
-        judged = [judge(comparison, evidence) for comparison in claim.compare(evidence)]
+        comparisons = claim.compare(evidence)
+        judged = [judge(c, evidence) for c in comparisons if _can_be_proved_wrong(c)]
     except (AttributeError, *UNFIT) as error:
         return Certificate(False, f"the statement cannot be evaluated on balls: {error}")
     broken = [
@@ -296,6 +306,16 @@ def _gap(attempt: Attempt) -> float:
     return abs(place["left"] - place["right"]) if "left" in place else 0.0
 
 
+def _certainly_false(claim: Claim, instance: Any) -> bool:
+    """Whether what is broken on the instance is neither a matter of chance nor extrapolated."""
+    evidence = evidence_for(claim, Bench(instances=[instance]))[1]
+    return any(
+        judge(comparison, evidence).status is Status.FAILS
+        for comparison in claim.compare(evidence)
+        if _can_be_proved_wrong(comparison)
+    )
+
+
 def _same_elsewhere(
     claim: Claim, space: AbstractSpace[Any], instance: Any, attempt: Attempt
 ) -> bool:
@@ -307,41 +327,59 @@ def _same_elsewhere(
     return True
 
 
-def _at_most_broken_by(comparison: Comparison, gap: float) -> bool:
-    """Whether balls exclude a violation of this size everywhere."""
+def _can_be_proved_wrong(comparison: Comparison) -> bool:
+    """Whether a violation can be certain: neither by chance, nor extrapolated."""
+    chance = isinstance(comparison, Share) or getattr(comparison, "error", None) is not None
+    return not chance and not isinstance(comparison, Limit)
+
+
+def _at_most_broken_by(comparison: Comparison, gap: float, steps: np.ndarray) -> bool:
+    """Whether balls exclude a violation of this size everywhere that it speaks of."""
     if not isinstance(comparison, Inequality | Identity):
         return False
-    sign = 1
-    if isinstance(comparison, Inequality):
-        sign = 1 if comparison.sense in (">=", ">") else -1
-    pairs = _pairs(comparison.left, comparison.right)
+    pairs = _pairs(comparison, steps)
+    known = [a.is_finite() and b.is_finite() for a, b in pairs]
+    if not any(known) or not all(known[known.index(True) :]):
+        return False  # lost to wide balls
     both = isinstance(comparison, Identity)
-    return all(sign * (a - b) > -gap and (not both or a - b < gap) for a, b in pairs)
+    differences = [_sign(comparison) * (a - b) for a, b in _known(pairs)]
+    return all(d > -gap and (not both or d < gap) for d in differences)
 
 
 def _violated(comparison: Comparison, steps: np.ndarray | None = None) -> bool:
     """Whether the comparison is certainly broken somewhere that it speaks of."""
-    if isinstance(comparison, Inequality):
-        sign = 1 if comparison.sense in (">=", ">") else -1
-        places = steps if comparison.places is None else np.ravel(comparison.places)
-        start = None if comparison.from_step is None else float(np.max(comparison.from_step))
-        pairs = _pairs(comparison.left, comparison.right, places, start)
-        if comparison.sense in (">", "<"):
-            return any(sign * (a - b) <= 0 for a, b in pairs)
-        return any(sign * (a - b) < 0 for a, b in pairs)
+    if not isinstance(comparison, Inequality | Identity) or not _can_be_proved_wrong(comparison):
+        return False
+    pairs = _known(_pairs(comparison, steps))
     if isinstance(comparison, Identity):
-        return any(not a.overlaps(b) for a, b in _pairs(comparison.left, comparison.right))
-    return False
+        return any(not a.overlaps(b) for a, b in pairs)
+    differences = [_sign(comparison) * (a - b) for a, b in pairs]
+    strict = comparison.sense in (">", "<")
+    return any(d < 0 or (strict and d <= 0) for d in differences)
+
+
+def _sign(comparison: Inequality | Identity) -> int:
+    """That of the difference of the sides where an inequality holds."""
+    return -1 if getattr(comparison, "sense", ">=") in ("<=", "<") else 1
 
 
 def _pairs(
-    left: Any, right: Any, places: np.ndarray | None = None, start: float | None = None
+    comparison: Inequality | Identity, steps: np.ndarray | None = None
 ) -> list[tuple[arb, arb]]:
-    """Both sides as balls, place by place, where both are known, from ``start`` on."""
-    grids = (np.atleast_2d(np.asarray(side, dtype=object)) for side in (left, right))
+    """Both sides as balls, place by place, wherever the comparison speaks."""
+    grids = (
+        np.atleast_2d(np.asarray(side, dtype=object))
+        for side in (comparison.left, comparison.right)
+    )
     sides = np.broadcast_arrays(*grids)
+    start = getattr(comparison, "from_step", None)
     if start is not None:
+        places = steps if comparison.places is None else np.ravel(comparison.places)
         assert places is not None, "a statement about later steps says which its places are"
-        sides = [side[:, places >= start] for side in sides]
-    pairs = [(ball(a), ball(b)) for a, b in zip(*(side.ravel() for side in sides), strict=True)]
+        later = [ball(place) >= ball(np.max(start)) for place in places]
+        sides = [side[:, later[: side.shape[1]]] for side in sides]
+    return [(ball(a), ball(b)) for a, b in zip(*(side.ravel() for side in sides), strict=True)]
+
+
+def _known(pairs: Sequence[tuple[arb, arb]]) -> list[tuple[arb, arb]]:
     return [(a, b) for a, b in pairs if a.is_finite() and b.is_finite()]

@@ -47,13 +47,18 @@ class Proofs:
         hunt.looked_at = len(hunt.found)
         by_size = sorted(broken, key=lambda attempt: (size(attempt.instance), attempt.score))
         worst = min(broken, key=lambda attempt: attempt.score)
-        self.worst = self.witness = self._witness(worst)
+        self.worst = self._witness(worst)
+        self.rounding &= self.worst.certificate.rounding
         for attempt in [*by_size[:SMALLEST], worst]:
             self.witness = self._witness(self._shrunk(attempt))
             self.rounding &= self.witness.certificate.rounding
-            if self.witness.certificate.proved or hunt.over:
+            if self.witness.certificate.proved:
+                return True
+            if hunt.over:
                 break
-        return self.witness.certificate.proved
+        if self.worst.certificate.proved:
+            self.witness = self.worst
+        return self.worst.certificate.proved
 
     def _shrunk(self, attempt: Attempt) -> Attempt:
         """Without what can be left out while the statement is still plainly broken."""
