@@ -254,3 +254,27 @@ def test_an_installed_package_brings_a_paper(folder: Path) -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=folder, check=False
     )
     assert "parabola/lemma-1/appendix" in done.stdout, done.stderr
+
+
+def test_rare_hypotheses_are_met_by_other_instances() -> None:
+    """The usual instances of mechanics have embeddings that are not orthonormal."""
+
+    @lm.claim("W^mm is long", setting="mechanics", hypotheses=["orthonormal"], on="instances")
+    def long(data):
+        assert all(dataset.orthonormal for dataset in data)
+        return lm.at_least(data.each(lambda d: d.norm), 0.0)
+
+    (verdict,) = lm.check(long)
+    assert verdict.support is not None
+    assert verdict.support.instances == 20
+    assert verdict.support.set_aside == 0
+    assert verdict == lm.check(long)[0]
+
+
+def test_theorems_that_are_known_to_fail_say_so() -> None:
+    data = lm.mechanics.Dataset.from_sentences("ties", ["a b c a", "a b c b", "b c b"])
+    said = {theorem.name: theorem.says for theorem in lm.analyze(data).theorems if theorem.applies}
+    assert said
+    for name, text in said.items():
+        kind = lm.papers["mechanics"].claims[name].kind
+        assert ("fails as printed" in text) is (kind is not None)

@@ -136,7 +136,7 @@ def test_a_violation_by_half_is_excluded(comparison: Any, excluded: bool) -> Non
 def lengths(check: Any, walk: Walk = UP) -> list[int]:
     statement = claim(check)
     evidence = lm.Evidence((walk,), np.arange(9), {"x": 0.1 * np.arange(9.0)[None]})
-    return [len(steps) for steps in _stretches(statement, evidence)]
+    return [len(steps) for steps, _ in _stretches(statement, evidence)]
 
 
 def test_a_statement_about_each_record_is_followed_to_where_it_breaks() -> None:

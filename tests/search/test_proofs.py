@@ -174,3 +174,38 @@ def test_terms_that_cancel_are_no_proof() -> None:
     found = proof(nothing, tied)
     assert found.proved
     assert "in balls" in found.says
+
+
+def test_both_sides_are_told_where_the_proof_is() -> None:
+    """The violation grows all the way, but the proof goes as far as it must."""
+
+    @lm.claim("the norm stays small", setting="mechanics", on=SHORT)
+    def small(run):
+        return lm.at_most(run.norm[:, 1:], 0.05)
+
+    finding = lm.falsify(small)
+    witness = finding.witness
+    assert witness.place["t"] == 7
+    assert abs(witness.place["left"] - 0.07) < 1e-12
+    assert abs(witness.score + (0.07 - 0.05) / 0.07) < 1e-9
+    assert witness.certificate.says.endswith("up to step 7")
+
+
+def test_options_that_are_milder_do_as_well() -> None:
+    @lm.claim("not far", setting="mechanics", on=lm.experiment("mechanics", steps=10))
+    def near(run):
+        return lm.at_most(run.norm - run.norm[:, :1], 0.5)
+
+    witness = lm.falsify(near).witness
+    assert dict(witness.options) == {"rate": 0.1}
+    assert witness.size[0] == 1
+
+
+def test_embeddings_of_a_witness_are_plain() -> None:
+    @lm.claim("W^mm is long", setting="mechanics", hypotheses=["nonzero"], on="instances")
+    def long(data):
+        return lm.at_least(data.each(lambda d: d.norm), 0.6)
+
+    embeddings = lm.falsify(long).witness.instance.embeddings
+    assert np.count_nonzero(embeddings) <= 2
+    assert set(np.unique(embeddings)) <= {0.0, 2.0, 5.0}

@@ -14,7 +14,7 @@ from lemmata.tokens import (
     draw_embeddings,
     simpler_data,
     vary_data,
-    with_fewer_digits,
+    with_simpler_arrays,
 )
 
 
@@ -144,12 +144,22 @@ class Pair:
     second: np.ndarray | None
 
 
-def test_fewer_digits() -> None:
-    """To none, one and two digits, as long as anything changes in any of the arrays."""
+def test_simpler_arrays() -> None:
+    """Unit vectors of a round length, fewer digits of the largest entry, an entry less."""
+    tilted = np.array([[1234.0, -56.0], [0.0, 7.0]])
+    found = [p.first.tolist() for p in with_simpler_arrays(Pair(tilted, None), ("first", "second"))]
+    assert [[2.0, 0.0], [0.0, 2.0]] in found
+    assert [[1e4, 0.0], [0.0, 1e4]] in found
+    assert [[1000.0, 0.0], [0.0, 0.0]] in found  # one digit
+    assert [[1200.0, -100.0], [0.0, 0.0]] in found
+    assert [[1230.0, -60.0], [0.0, 10.0]] in found
+    assert [[1234.0, 0.0], [0.0, 7.0]] in found  # an entry less
+    assert [[1234.0, -56.0], [0.0, 0.0]] in found
+    assert found.count(tilted.tolist()) == 0
+    assert all(p.second is None for p in with_simpler_arrays(Pair(tilted, None), ("first",)))
+
+
+def test_digits() -> None:
     both = Pair(np.array([[1.0, 2.0]]), np.array([0.25, 3.0]))
-    found = [pair.second.tolist() for pair in with_fewer_digits(both, ("first", "second"))]
-    assert found == [[0.0, 3.0], [0.2, 3.0]]
-    assert [p.second for p in with_fewer_digits(Pair(np.array([1.5]), None), ("first", "second"))]
-    assert not list(with_fewer_digits(both, ("first",)))
     assert digits_of(both.first, both.second, None) == 1 + 1 + 4 + 1
     assert digits_of(np.array([0.0, -2.0])) == 2

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Num
 
 from lemmata._errors import InputError
-from lemmata.settings import Evidence
+from lemmata.settings import Evidence, steps_of
 
 from ._comparisons import Comparison
 
@@ -74,7 +74,7 @@ def frame(
         raise InputError(
             f"{comparison.part or 'the comparison'}: {shape[0]} rows for {len(names)} cases"
         )
-    places, along = _places(comparison, evidence, shape[1])
+    places, along = _places(comparison, evidence, shape[1], steps_of(sides.values(), shape[1]))
     spread = {name: np.broadcast_to(grid, shape) for name, grid in grids.items()}
     return Frame(names, places, along), spread
 
@@ -108,10 +108,16 @@ def _as_grid(
 
 
 def _places(
-    comparison: Comparison, evidence: Evidence[Any], width: int
+    comparison: Comparison,
+    evidence: Evidence[Any],
+    width: int,
+    known: Num[np.ndarray, "places"] | None,
 ) -> tuple[Num[np.ndarray, "places"], bool]:
+    """What the columns are, and whether they are steps; ``known`` if the sides say so."""
     if comparison.places is not None:
         return np.asarray(comparison.places), False
+    if known is not None:
+        return known, True
     steps: Sequence[Any] | np.ndarray | None = evidence.steps
     if steps is not None and width in (len(steps), len(steps) - 1) and width > 0:
         return np.asarray(steps)[:width], True

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from lemmata.claims import Kind
 from lemmata.settings import Hypothesis
 
 from ._paper import Paper
@@ -20,11 +21,13 @@ class Theorem:
         name: without the paper's key.
         statement: what it says.
         broken: its hypotheses that the instance does not meet.
+        kind: in what sense it is known to fail as printed, if it does.
     """
 
     name: str
     statement: str
     broken: tuple[Hypothesis, ...]
+    kind: Kind | None = None
 
     @property
     def applies(self) -> bool:
@@ -35,7 +38,8 @@ class Theorem:
     def says(self) -> str:
         """For a person."""
         if self.applies:
-            return f"{self.name} applies: {self.statement}"
+            known = "" if self.kind is None else f" (but fails as printed: {self.kind.value})"
+            return f"{self.name} applies{known}: {self.statement}"
         why = "; ".join(f"not so: {hypothesis.says}" for hypothesis in self.broken)
         return f"{self.name} does not apply ({why})"
 
@@ -52,6 +56,7 @@ def theorems_about(paper: Paper, instance: Any) -> list[Theorem]:
             name,
             claim.statement,
             tuple(h for h in claim.hypotheses if h.broken(instance.problems)),
+            claim.kind,
         )
         for name, claim in chosen
     ]

@@ -3,11 +3,13 @@
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from lemmata._errors import InputError
 from lemmata.claims import (
@@ -21,7 +23,7 @@ from lemmata.claims import (
     Scale,
     with_sizes,
 )
-from lemmata.settings import AbstractSetting, Evidence, Run
+from lemmata.settings import AbstractSetting, Evidence, Hypothesis, Run
 from lemmata.training import AbstractDynamics, log_spaced, run
 
 from ._source import find_setting
@@ -30,15 +32,38 @@ COUNT = 20
 """Random instances on which a lemma is checked by default."""
 
 
+MOST_TRIES = 100
+"""So many instances are drawn for one that meets rare hypotheses."""
+
+
 @dataclass(frozen=True)
 class Drawn(AbstractInstances):
-    """Random instances of a setting."""
+    """Random instances of a setting; if none of them meets the hypotheses, others that do.
+
+    Those come from the space that an adversary searches, where everything varies.
+    """
 
     setting: AbstractSetting[Any]
     count: int = COUNT
+    hypotheses: tuple[Hypothesis, ...] = ()
 
     def draw(self, seed: int, scale: Scale) -> Sequence[Any]:
-        return self.setting.draw(self.count if scale == "quick" else 10 * self.count, seed)
+        count = self.count if scale == "quick" else 10 * self.count
+        usual = self.setting.draw(count, seed)
+        if any(map(self._meets, usual)):
+            return usual
+        return self._rare(count, seed) or usual
+
+    def _meets(self, instance: Any) -> bool:
+        return not any(hypothesis.broken(instance.problems) for hypothesis in self.hypotheses)
+
+    def _rare(self, count: int, seed: int) -> list[Any]:
+        space, generator = self.setting.space, np.random.default_rng([seed, 0])
+        if space is None:
+            return []
+        tries = (space.draw(generator) for _ in range(MOST_TRIES * count))
+        chosen = islice(filter(self._meets, tries), count)
+        return [replace(instance, name=f"drawn-{seed}.{i}") for i, instance in enumerate(chosen)]
 
     @property
     def says(self) -> str:
@@ -198,6 +223,8 @@ def claim(
         chosen = experiment(home)
     else:
         chosen = Experiment(Drawn(home), _look)
+    if isinstance(chosen.instances, Drawn):
+        chosen = replace(chosen, instances=replace(chosen.instances, hypotheses=assumed))
 
     def wrap(check: Callable[..., Comparisons]) -> Callable[..., Comparisons]:
         name = f"{_file_of(check)}/{check.__name__}"
@@ -240,6 +267,8 @@ def _guarded(check: Callable[..., Comparisons], name: str) -> Callable[..., Comp
 
     @functools.wraps(check)
     def guarded(evidence: Any) -> Comparisons:
-        return with_sizes(asserted, evidence) if type(evidence) is Evidence else asserted(evidence)
+        if not isinstance(evidence, Evidence):  # a run in ball arithmetic
+            return asserted(evidence)
+        return with_sizes(asserted, evidence.recorded())
 
     return guarded

@@ -20,6 +20,7 @@ from lemmata.claims import (
     Exact,
     Identity,
     Inequality,
+    Judgement,
     Limit,
     Share,
     Status,
@@ -59,11 +60,17 @@ UNPROVABLE = "a limit or an average: that it is wrong is extrapolated"
 
 @dataclass(frozen=True)
 class Certificate:
-    """Whether a violation is proved, and what the proof rests on; or that it is mere rounding."""
+    """Whether a violation is proved, and what the proof rests on; or that it is mere rounding.
+
+    Attributes:
+        worst: the violation as it is judged on the records that the proof goes through, if those
+            are not all.
+    """
 
     proved: bool
     says: str
     rounding: bool = False
+    worst: Judgement | None = None
 
 
 def certify(
@@ -91,8 +98,9 @@ def certify(
     if unknown is not None:
         return Certificate(False, f"floating point alone: {unknown}")
     certificate, begun = Certificate(False, "nothing is recorded"), time.monotonic()
-    for steps in _stretches(claim, evidence):
+    for steps, worst in _stretches(claim, evidence):
         certificate = _along(claim, space, instance, options, steps, _gap(again[0]))
+        certificate = replace(certificate, worst=worst)
         if certificate.proved or time.monotonic() - begun > PATIENCE:
             break
     return certificate
@@ -151,8 +159,12 @@ def _unknown_to_balls(
     return None
 
 
-def _stretches(claim: Claim, evidence: Evidence[Any]) -> Iterator[np.ndarray]:
+def _stretches(
+    claim: Claim, evidence: Evidence[Any]
+) -> Iterator[tuple[np.ndarray, Judgement | None]]:
     """Records from the start on, few at first, up to which the statement is broken already.
+
+    With them comes how it is broken there, unless they are all.
 
     Fewer than all of them only if the statement says the same of them whatever comes later: one
     about the last record, or about the second half of the run, does not.
@@ -170,15 +182,16 @@ def _stretches(claim: Claim, evidence: Evidence[Any]) -> Iterator[np.ndarray]:
             compared = claim.compare(part)
         except UNFIT:  # the statement needs more records than these
             continue
-        broken = any(judge(comparison, part).status is Status.FAILS for comparison in compared)
+        judged = [judge(comparison, part) for comparison in compared]
+        broken = [judgement for judgement in judged if judgement.status is Status.FAILS]
         same = len(compared) == len(whole) and all(
             _begins(short, long, len(steps) - length)
             for short, long in zip(compared, whole, strict=True)
         )
         if broken and same:
-            yield steps[:length]
+            yield steps[:length], broken[0]
             break
-    yield steps
+    yield steps, None
 
 
 def _begins(part: Comparison, whole: Comparison, left_out: int) -> bool:

@@ -12,7 +12,7 @@ from lemmata.settings import AbstractSetting, AbstractSpace
 from ._certify import certify
 from ._finding import Witness
 from ._hunt import Hunt
-from ._score import Attempt, try_all
+from ._score import Attempt, try_all, with_judgement
 
 PLAIN = 1e-6
 """A witness is made smaller only while the violation stays as plain as this, or half as large."""
@@ -81,12 +81,24 @@ class Proofs:
             attempt = min(broken, key=lambda a: space.size(a.instance))
 
     def _with_fewer_options(self, attempt: Attempt, enough: float) -> Attempt:
+        """Without options of training that do not matter, or with milder values of them."""
         for name in list(attempt.options):
-            fewer = {key: value for key, value in attempt.options.items() if key != name}
-            for again in try_all(self._hunt.claim, [attempt.instance], fewer, self._hunt.seed):
-                if again.score <= enough:
-                    attempt = again
+            rest = {key: value for key, value in attempt.options.items() if key != name}
+            for options in [
+                rest,
+                *({**rest, name: value} for value in self._milder(name, attempt)),
+            ]:
+                again = try_all(self._hunt.claim, [attempt.instance], options, self._hunt.seed)
+                if again and again[0].score <= enough:
+                    attempt = again[0]
+                    break
         return attempt
+
+    def _milder(self, name: str, attempt: Attempt) -> list[Any]:
+        """Values of an option that its space tries before the one that was found."""
+        values = [o[name] for o in self._space.trainings() if set(o) == {name}]
+        value = attempt.options[name]
+        return values[: values.index(value)] if value in values else []
 
     def _witness(self, attempt: Attempt) -> Witness:
         """The attempt with its place, its proof, and what does not matter in it."""
@@ -94,13 +106,18 @@ class Proofs:
         alone = try_all(hunt.claim, [attempt.instance], attempt.options, hunt.seed)
         attempt = alone[0] if alone and alone[0].broken else attempt
         hunt.watch("proving")
+        certificate = certify(
+            hunt.claim, space, attempt, lambda case: read_back(self._setting, case)
+        )
+        if certificate.worst is not None:
+            attempt = with_judgement(attempt, certificate.worst)
         return Witness(
             attempt.instance,
             attempt.options,
             attempt.score,
             attempt.place or {},
             space.size(attempt.instance),
-            certify(hunt.claim, space, attempt, lambda case: read_back(self._setting, case)),
+            certificate,
             space.degenerate(attempt.instance),
             tuple(self._idle(attempt)),
         )

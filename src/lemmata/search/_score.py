@@ -1,7 +1,7 @@
 """How near instances come to breaking a statement, many of them in one evaluation."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,11 +67,21 @@ def try_all(
                 continue
             if not hasattr(instance, "document"):
                 continue
-            place = None
+            attempt = Attempt(instance, options, float(score))
             if row == judgement.case and judgement.witness is not None:
-                place = {"part": judgement.part, **judgement.witness}
-            worst[id(instance)] = Attempt(instance, options, float(score), place)
+                attempt = with_judgement(attempt, judgement)
+            worst[id(instance)] = attempt
     return list(worst.values())
+
+
+def with_judgement(attempt: Attempt, judgement: Judgement) -> Attempt:
+    """The attempt with the score and the place of a judgement of its case."""
+    score = attempt.score
+    if judgement.scores is not None and judgement.case is not None:
+        score = float(judgement.scores[judgement.case])
+    return replace(
+        attempt, score=score, place={"part": judgement.part, **(judgement.witness or {})}
+    )
 
 
 def _shared_size(count: int) -> int:

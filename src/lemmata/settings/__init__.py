@@ -23,6 +23,7 @@ from ._orders import LimitView as LimitView
 from ._orders import OrdersView as OrdersView
 from ._orders import Selection as Selection
 from ._orders import certificate_of as certificate_of
+from ._recorded import steps_of as steps_of
 from ._run import Prediction as Prediction
 from ._run import Run as Run
 from ._setting import AbstractAnalysis as AbstractAnalysis

@@ -11,6 +11,7 @@ from lemmata._errors import unknown_name
 from lemmata.tokens import Problem
 
 from ._nudged import Nudged, nudged
+from ._recorded import Recorded
 
 Grid = Float[np.ndarray, "cases columns"]
 
@@ -96,6 +97,16 @@ class Evidence(Generic[CaseT]):
     def each(self, value: Callable[[CaseT], Any]) -> Grid:
         """A number, or a row of numbers, of each case; shorter rows end in NaN."""
         return as_rows([value(case) for case in self.cases])
+
+    def recorded(self) -> "Evidence[CaseT]":
+        """The same with columns that know the step of each number, also in parts of them."""
+        if self.steps is None:
+            return self
+        columns = {
+            name: Recorded.of(grid, self.steps) if grid.shape[1] == len(self.steps) else grid
+            for name, grid in self.columns.items()
+        }
+        return replace(self, columns=columns)
 
     def nudged(self, seed: int) -> "Evidence[Any]":
         """The same with every measured number, and every one of a case, moved by a hair."""

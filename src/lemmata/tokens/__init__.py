@@ -20,7 +20,7 @@ from ._files import read_token_files as read_token_files
 from ._geometries import GEOMETRIES as GEOMETRIES
 from ._geometries import digits_of as digits_of
 from ._geometries import draw_embeddings as draw_embeddings
-from ._geometries import with_fewer_digits as with_fewer_digits
+from ._geometries import with_simpler_arrays as with_simpler_arrays
 from ._orders import PartialOrders as PartialOrders
 from ._orders import Role as Role
 from ._orders import partial_orders as partial_orders

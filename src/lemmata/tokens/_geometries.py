@@ -23,16 +23,36 @@ def draw_embeddings(geometry: str, size: int, generator: np.random.Generator) ->
     return generator.standard_normal((size, dimension))
 
 
-def with_fewer_digits(instance: Any, names: tuple[str, ...]) -> Iterator[Any]:
-    """The instance with these arrays rounded, where that changes something."""
-    for digits in (0, 1, 2):
-        arrays = {
-            name: np.round(array, digits)
-            for name in names
-            if (array := getattr(instance, name)) is not None
-        }
-        if any((arrays[name] != getattr(instance, name)).any() for name in arrays):
-            yield replace(instance, **arrays)
+SCALES = (1.0, 2.0, 5.0, 0.5, 0.1, 10.0, 0.01, 100.0, 1e-4, 1e4)
+"""Of unit vectors that may do as well as other embeddings."""
+
+MOST_ENTRIES = 36
+"""Of an array whose entries are left out one by one."""
+
+
+def with_simpler_arrays(instance: Any, names: tuple[str, ...]) -> Iterator[Any]:
+    """The instance with one of these arrays made plainer, or all of them rounded."""
+    arrays = {name: a for name in names if (a := getattr(instance, name)) is not None}
+    for name, array in arrays.items():
+        for scale in SCALES:
+            yield replace(instance, **{name: scale * np.eye(*array.shape)})
+    for digits in (1, 2, 3):
+        rounded = {name: _rounded(array, digits) for name, array in arrays.items()}
+        if any((rounded[name] != array).any() for name, array in arrays.items()):
+            yield replace(instance, **rounded)
+    for name, array in arrays.items():
+        for at in np.argwhere(array) if array.size <= MOST_ENTRIES else ():
+            emptied = array.copy()
+            emptied[tuple(at)] = 0.0
+            yield replace(instance, **{name: emptied})
+
+
+def _rounded(array: np.ndarray, digits: int) -> np.ndarray:
+    """To so many digits of the largest entry."""
+    largest = float(np.abs(array).max(initial=0.0))
+    if largest == 0:
+        return array
+    return np.round(array, digits - 1 - int(np.floor(np.log10(largest))))
 
 
 def digits_of(*arrays: np.ndarray | None) -> int:

@@ -20,7 +20,7 @@ from lemmata.tokens import (
     letters,
     simpler_data,
     vary_data,
-    with_fewer_digits,
+    with_simpler_arrays,
 )
 
 from ._dataset import Dataset
@@ -130,7 +130,7 @@ class SentenceSpace(AbstractSpace[Dataset]):
             yield Dataset(instance.name, instance.data)
             yield replace(instance, initial_weights=None)
             yield replace(instance, log_frequency=None)
-            yield from with_fewer_digits(instance, ARRAYS)
+            yield from with_simpler_arrays(instance, ARRAYS)
         for data in (*_shorter_sentences(instance.data), *simpler_data(instance.data)):
             fits = data.size == instance.K or instance.embeddings is None
             log_pi = _restricted(instance, data)

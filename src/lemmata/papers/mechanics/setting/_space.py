@@ -19,7 +19,7 @@ from lemmata.tokens import (
     draw_embeddings,
     simpler_data,
     vary_data,
-    with_fewer_digits,
+    with_simpler_arrays,
 )
 
 from ._dataset import Dataset
@@ -108,7 +108,7 @@ class TokenSpace(AbstractSpace[Dataset]):
         if instance.embeddings is not None or instance.initial_weights is not None:
             yield Dataset(instance.name, instance.data)
             yield replace(instance, initial_weights=None)
-            yield from with_fewer_digits(instance, ("embeddings", "initial_weights"))
+            yield from with_simpler_arrays(instance, ("embeddings", "initial_weights"))
         for data in simpler_data(instance.data):
             if instance.embeddings is None:
                 yield Dataset(instance.name, data)
