@@ -10,7 +10,7 @@ import pytest
 from lemmata.claims import Bench, Status, Verdict, check, combine, judge
 from lemmata.papers import papers
 from lemmata.papers.convergence import theory
-from lemmata.papers.convergence.counterexamples import label_out_of_reach, stuck
+from lemmata.papers.convergence.counterexamples import label_out_of_reach, skewed, stuck
 from lemmata.papers.convergence.experiments import PAPER_RUN
 from lemmata.papers.convergence.experiments._measures import unseen_inputs
 from lemmata.papers.convergence.setting import Dataset, example_1
@@ -218,6 +218,29 @@ def test_theorem_2_speaks_from_its_thresholds_on():
     constant = 1696 * 9 * 4**4 * (13 / 6) ** 3 / 0.025
     for t, wanted in ((starts, True), (starts - 2, False)):
         assert (t >= constant * np.log(t) ** 2) is np.bool_(wanted)
+
+
+def test_algorithm_1_with_a_rare_input():
+    """The gradient as printed knows frequencies that counts cannot express."""
+    verdict = check(CLAIMS["convergence/algorithm-1"], Bench(instances=[skewed(-1e4)]))
+    assert verdict.status is Status.HOLDS, verdict.reason
+
+
+def test_theorem_2_is_asked_far_ahead_where_the_run_is_a_ray():
+    """Of {aba, ba} it speaks from t = 6.4e7 on, and there it is true."""
+    asked = [
+        check(
+            CLAIMS[f"convergence/{name}"],
+            Bench(instances=[Dataset.from_sentences("d", ["aba", "ba"])]),
+        )
+        for name in ("theorem-2", "equation-4")
+    ]
+    assert [verdict.status for verdict in asked] == [Status.VACUOUS] * 2
+    assert asked[0].informative_from == pytest.approx(6.4e7, rel=0.01)
+    claim, bench = CLAIMS["convergence/equation-4"], Bench(instances=[skewed(-1e11)])
+    far = claim.compare(bench.evidence(claim.experiment))[-1]
+    assert np.isfinite(far.right).sum() == 2  # t = 1e9 and 1e10
+    assert (far.left < far.right)[np.isfinite(far.right)].all()
 
 
 def test_lemma_6_knows_where_it_starts():
