@@ -14,10 +14,11 @@ from lemmata.tokens import PriorityGraph
 from ._certificate import distance_bound
 from ._exact import Edge
 from ._program import MaxMargin, Status
+from ._rational import Pair, solve_in_fractions
 from ._subspace import remove, span_basis
 
-Pair = tuple[int, Edge]
-"""A query with a (winner, loser) edge of its graph."""
+GOOD, FEW = 1e-6, 32
+"""A relative error beyond the first is not left standing, if fractions of so many pairs are few."""
 
 
 def embedded_max_margin(
@@ -80,12 +81,27 @@ def max_margin_of_pairs(
         for stretched in [_stretch(point, rows)]
     ]
     bound, solution, multipliers = min(certified, key=lambda found: found[0])
+    few = len(pairs) + len(tied) <= FEW and dimension <= FEW
+    if not np.isfinite(bound) or (few and bound > GOOD * np.linalg.norm(solution)):
+        return _in_fractions(pairs, tied, embeddings)
     return MaxMargin(
         Status.SOLVED,
         solution.reshape(dimension, dimension),
         error_bound=bound,
         multipliers=_by_query(pairs, multipliers),
     )
+
+
+def _in_fractions(
+    pairs: Sequence[Pair], tied: Sequence[Pair], embeddings: Float[np.ndarray, "tokens dimension"]
+) -> MaxMargin:
+    """Nearly parallel or opposite constraints are told apart exactly."""
+    matrix, multipliers = solve_in_fractions(pairs, tied, embeddings)
+    table = _by_query(pairs, multipliers)
+    if matrix is None:
+        return MaxMargin(Status.INFEASIBLE, multipliers=table)
+    bound = float(np.finfo(float).eps * np.linalg.norm(matrix))
+    return MaxMargin(Status.SOLVED, matrix, error_bound=bound, multipliers=table)
 
 
 def _farkas(

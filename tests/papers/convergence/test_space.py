@@ -8,8 +8,9 @@ import pytest
 from flint import ctx
 from oracles.golden import cases
 
+from lemmata.papers.convergence.experiments._points import equation_6
 from lemmata.papers.convergence.setting import REALIZABLE, SETTING, Dataset, TwoStage
-from lemmata.papers.convergence.setting._replay import replay
+from lemmata.papers.convergence.setting._replay import _evaluate, _inputs, _matrix, replay
 from lemmata.papers.convergence.setting._scopes import realizable_sentences, small_datasets
 from lemmata.papers.convergence.setting._space import SentenceSpace
 from lemmata.search import read_back
@@ -59,6 +60,21 @@ def test_training_agrees_with_balls(kinds: tuple[str, str], options: dict) -> No
             np.testing.assert_allclose(grid[row][known], middle[known], rtol=1e-9, atol=size)
             sizes = [float(ball.rad()) for ball in columns[name][known]]
             assert max(sizes) < 1e-50
+
+
+@pytest.mark.parametrize("log_pi", [(-3.0, -1.0), (-2_000.0, -1.0), (-9_000.0, -8_000.0)])
+def test_printed_gradient_agrees_with_balls_however_rare_the_inputs(log_pi) -> None:
+    """Eq. (6) up to a common factor, also where every input with a choice is rare."""
+    instance = dataset("counts")
+    choice = np.array([len(set(s.tokens)) > 1 for s in instance.data.samples])
+    rare = np.where(choice, np.linspace(*log_pi, len(choice)), -1.0)
+    instance = replace(instance, log_frequency=rare)
+    values, weights = np.random.default_rng(3).standard_normal((2, instance.K, instance.K))
+    slope = _evaluate(_matrix(weights), _inputs(instance, _matrix(values)), instance.K)[1]
+    length = sum(x**2 for x in slope.entries()).sqrt()
+    unit = np.array([float(x / length) for x in slope.entries()]).reshape(weights.shape)
+    printed = equation_6(instance, values, weights)
+    np.testing.assert_allclose(printed / np.linalg.norm(printed), unit, rtol=1e-12, atol=1e-14)
 
 
 def test_balls_agree_with_stored_trajectories() -> None:

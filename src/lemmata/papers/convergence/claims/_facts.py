@@ -1,11 +1,11 @@
 """Facts about structures: how many faults each dataset has, and the first one in words."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import wraps
 from typing import Any
 
-from lemmata.claims import Comparison, Fact, at_most
+from lemmata.claims import Comparison, Comparisons, Fact, as_list, at_most
 from lemmata.settings import Evidence
 
 from ..setting import Dataset
@@ -42,9 +42,13 @@ def no_fault(
     return wrap
 
 
-def on_its_own(
-    evidence: Evidence[Any], comparisons: Comparison | Sequence[Comparison]
-) -> list[Comparison]:
+def on_its_own(evidence: Evidence[Any], comparisons: Comparisons) -> list[Comparison]:
     """Comparisons on instances of their own, as a counterexample gives them."""
-    listed = [comparisons] if isinstance(comparisons, Comparison) else comparisons
-    return [replace(each, cases=evidence.cases, places=evidence.steps) for each in listed]
+    return [
+        replace(
+            each,
+            cases=evidence.cases,
+            places=evidence.steps if each.places is None else each.places,
+        )
+        for each in as_list(comparisons)
+    ]

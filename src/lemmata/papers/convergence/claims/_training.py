@@ -25,12 +25,12 @@ def norm_bounds(evidence: Evidence[Any], divisor: Grid) -> list[Comparison]:
 
 
 def largest_inverse_frequency(dataset: Dataset) -> float:
-    """1/min π, at least N; infinite where that is too skewed for a number."""
+    """1/min π, at least N; e^600 where it is even larger."""
     log_pi = dataset.log_frequency
     rarest = np.log(dataset.frequencies).min() if log_pi is None else log_pi.min()
-    return float(np.exp(-rarest)) if rarest > -700 else np.inf
+    return float(np.exp(min(-rarest, 600.0)))
 
 
-def smallest_optimal_mass(evidence: Evidence[Dataset]) -> Grid:
-    """min over inputs of phi_+, from log-odds that do not saturate."""
-    return 1 / (1 + np.exp(-np.minimum(evidence.smallest_log_odds, 700.0)))
+def optimal_mass(log_odds: Grid) -> Grid:
+    """φ₊ from log-odds, which do not saturate."""
+    return 1 / (1 + np.exp(-np.maximum(np.minimum(log_odds, 700.0), -700.0)))

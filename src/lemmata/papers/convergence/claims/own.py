@@ -156,11 +156,22 @@ def sharp_norm_bound(evidence: Evidence[Dataset]) -> list[Comparison]:
     on=LONG_RUN,
     unbreakable=_LIMIT,
 )
-def true_rate(evidence: Evidence[Dataset]) -> Comparison:
-    """The scaled distance from the limit direction."""
+def true_rate(evidence: Evidence[Dataset]) -> list[Comparison]:
+    """In two parts, ‖W_kq(t)‖²(1 − cos) → c_∞ and ‖W_kq(t)‖/(tη) → 1.
+
+    Their trends follow from W_kq(t) = r(t) W_kq* + B + O(1/t). The first one is read off the last
+    three quarters of the run, when what is left of its beginning is gone.
+    """
+    steps = np.maximum(evidence.records, 1)
+    late = np.where(steps >= steps[-1] / 4, 1.0, np.nan)
     limit = evidence.each(lambda d: theory.limit_constant(d.orders, d.frequencies))
-    reach = evidence.records * evidence.rate
-    return tends_to(reach**2 * evidence.one_minus_correlation, limit, part="(tη)²(1 − cos)")
+    apart = late * evidence.norm**2 * evidence.one_minus_correlation
+    growth = evidence.norm / (steps * evidence.rate)
+    size = np.maximum(limit, apart[:, -1:])
+    return [
+        tends_to(apart, limit, part="‖W_kq‖²(1 − cos)", trend=1 / steps**2, size=size),
+        tends_to(growth, 1.0, part="‖W_kq‖/(tη)", trend=1 / steps),
+    ]
 
 
 @claim(
@@ -172,7 +183,7 @@ def true_rate(evidence: Evidence[Dataset]) -> Comparison:
     unbreakable=_LIMIT,
 )
 def attention_rate(evidence: Evidence[Dataset]) -> Comparison:
-    """The smallest log-odds of the optimal tokens, over tη/‖W_kq*‖."""
-    reach = np.maximum(evidence.records, 1) * evidence.rate
-    relative = evidence.smallest_log_odds * evidence.norm_kq / reach
-    return tends_to(relative, 1.0, part="log-odds over tη/‖W_kq*‖")
+    """The smallest log-odds of the optimal tokens, over tη/‖W_kq*‖; they differ by a constant."""
+    steps = np.maximum(evidence.records, 1)
+    relative = evidence.smallest_log_odds * evidence.norm_kq / (steps * evidence.rate)
+    return tends_to(relative, 1.0, part="log-odds over tη/‖W_kq*‖", trend=1 / steps)

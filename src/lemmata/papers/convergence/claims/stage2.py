@@ -34,7 +34,7 @@ from ..setting import (
     TwoStage,
 )
 from ._facts import on_its_own
-from ._training import EPS, largest_inverse_frequency, norm_bounds, smallest_optimal_mass
+from ._training import EPS, largest_inverse_frequency, norm_bounds, optimal_mass
 
 claim = statements("convergence", on=TRAINING, hypotheses=STAGE_2)
 anywhere = statements("convergence", on=RANDOM_POINTS, hypotheses=AT_POINTS)
@@ -114,7 +114,7 @@ def _stuck(bench: Bench) -> list[Comparison]:
 )
 def lemma_6(evidence: Evidence[Dataset]) -> list[Comparison]:
     """From another start attention can swing for long between tokens that are not optimal."""
-    mass = smallest_optimal_mass(evidence)
+    mass = optimal_mass(evidence.smallest_log_odds)
     bound = mass / (2 * evidence.norm_kq)
     return [
         *norm_bounds(evidence, 2 * evidence.L * evidence.norm_kq),

@@ -18,10 +18,12 @@ from ._measures import (
     past_lemma_7,
     stage_1,
     stage_2,
+    stage_2_and_rays,
     structures,
     trained_models,
 )
 from ._measures import followed as followed
+from ._points import loss as loss
 from ._points import printed_formulas, random_points
 from ._updates import single_updates
 
@@ -74,6 +76,11 @@ FREE = ("rate", "steps", "stage1_rate", "stage1_steps")
 """What a statement about Algorithm 1 with any steps leaves open."""
 
 TRAINING = Experiment(ALL_DATA, stage_2, TwoStage())
+AND_RAYS = replace(
+    TRAINING, measure=stage_2_and_rays, free=("steps", "stage1_rate", "stage1_steps")
+)
+"""With step sizes in stage 2 that are below O(1)."""
+
 FIRST_STAGE = Experiment(ALL_DATA, stage_1, TwoStage())
 ANY_STEPS = replace(TRAINING, free=FREE)
 UPDATES = Experiment(
@@ -99,7 +106,7 @@ LONG_STAGE_1 = Experiment(
 )
 LONG_ENOUGH = Experiment(
     Several((TWO_TOKENS, Fixed((Dataset.from_sentences("aba", ["aba", "ba"]),)))),
-    stage_2,
+    stage_2_and_rays,
     TwoStage(stage1_steps=T_FOR_TWO, stage1_rate=0.5, rate="largest", record="log"),
 )
 WITHOUT_ASSUMPTION_3 = Experiment(

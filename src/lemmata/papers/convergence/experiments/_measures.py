@@ -11,7 +11,7 @@ from lemmata.settings import Evidence, as_rows
 from lemmata.tokens import Problem, Role
 
 from .. import theory
-from ..setting import Dataset, JointRun, TwoStage, TwoStageRun
+from ..setting import Dataset, JointRun, TwoStage, TwoStageRun, far_ahead
 from ._instances import Part
 
 MOST_STEPS = 3_000
@@ -54,6 +54,21 @@ def stage_2(
 ) -> Evidence[Dataset]:
     """Stage 2 of Algorithm 1 along its steps."""
     return _stage(_run(experiment, bench), 2, instances)
+
+
+def stage_2_and_rays(
+    experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
+) -> Evidence[Dataset]:
+    """Stage 2 of Algorithm 1 along its steps, and far beyond them where it keeps its direction."""
+    return _with_rays(_run(experiment, bench), instances)
+
+
+def _with_rays(run: TwoStageRun | None, instances: Sequence[Dataset]) -> Evidence[Dataset]:
+    evidence = _stage(run, 2, instances)
+    if run is None:
+        return evidence
+    rays = far_ahead(run.datasets, run.values, run.rate_kq)
+    return replace(evidence, columns={**evidence.columns, **rays})
 
 
 def _run(experiment: Experiment[Any], bench: Bench) -> TwoStageRun | None:
@@ -126,7 +141,7 @@ def from_anywhere(
 
 def followed(dataset: Dataset, training: TwoStage) -> Evidence[Dataset]:
     """Stage 2 on one dataset, apart from all experiments."""
-    return _stage(training.run([dataset]), 2, ())
+    return _with_rays(training.run([dataset]), ())
 
 
 def past_lemma_7(

@@ -102,9 +102,12 @@ def _draw(dataset: Dataset, generator: np.random.Generator) -> list[Point]:
 
 def _formulas(dataset: Dataset, point: Point) -> dict[str, float]:
     """The printed formulas, the complex-step derivatives, and the size of the terms that add up."""
+    listed = dataset.log_frequency is None
+    both = (loss, _listed_loss) if listed else ()
+    losses = [f(dataset, point.values, point.weights).real for f in both] or [np.nan] * 2
     row = {
-        "loss_grouped": float(_loss(dataset, point.values, point.weights).real),
-        "loss_listed": _listed_loss(dataset, point.values, point.weights),
+        "loss_grouped": losses[0],
+        "loss_listed": losses[1],
         "weight_ratio": _worst_ratio(dataset, point.weights),
         "largest_logit": float(np.abs(point.weights).max()),
     }
@@ -123,9 +126,9 @@ def _gradients(dataset: Dataset, point: Point) -> dict[str, float]:
         6: equation_6(dataset, values, weights) * over_weights,
     }
     slopes = {
-        4: _loss(dataset, point.equal, moved).imag / step,
+        4: loss(dataset, point.equal, moved).imag / step,
         5: _collocation_loss(dataset, values + 1j * step * over_values).imag / step,
-        6: _loss(dataset, values, moved).imag / step,
+        6: loss(dataset, values, moved).imag / step,
     }
     row = {f"slope_{number}": slope for number, slope in slopes.items()}
     for number, products in terms.items():
@@ -155,11 +158,24 @@ def _sample_loss(values: Matrix, weights: Matrix, tokens: Sequence[int], label: 
     return complex(_log_sum(logits) - logits[label])
 
 
-def _loss(dataset: Dataset, values: Matrix, weights: Matrix) -> complex:
+def _shares(dataset: Dataset) -> np.ndarray:
+    """π; where it is too skewed for counts, in units that do not underflow.
+
+    The unit is the largest π of an input with a choice, and inputs without one, which have no
+    gradient, are left out. Gradients are linear in π, and an update does not see the unit.
+    """
+    log_pi = dataset.log_frequency
+    if log_pi is None:
+        return dataset.data.frequencies
+    chosen = np.array([len(set(sample.tokens)) > 1 for sample in dataset.data.samples])
+    return np.exp(np.where(chosen, log_pi - log_pi[chosen].max(), -np.inf))
+
+
+def loss(dataset: Dataset, values: Matrix, weights: Matrix) -> complex:
     """Eq. (1): distinct inputs, weighted by their frequencies."""
     return sum(
         share * _sample_loss(values, weights, sample.tokens, sample.label)
-        for sample, share in zip(dataset.data.samples, dataset.data.frequencies, strict=True)
+        for sample, share in zip(dataset.data.samples, _shares(dataset), strict=True)
     )
 
 
@@ -183,7 +199,7 @@ def equation_5(dataset: Dataset, values: Matrix) -> Matrix:
 def equation_6(dataset: Dataset, values: Matrix, weights: Matrix) -> Matrix:
     """Eq. (6) as printed, in token coordinates."""
     gradient = np.zeros_like(weights)
-    for sample, share in zip(dataset.data.samples, dataset.data.frequencies, strict=True):
+    for sample, share in zip(dataset.data.samples, _shares(dataset), strict=True):
         X = np.eye(dataset.K)[:, list(sample.tokens)]
         phi = _softmax(weights[list(sample.tokens), sample.query])
         error = _softmax(phi @ values[list(sample.tokens)]) - np.eye(dataset.K)[sample.label]
@@ -196,7 +212,7 @@ def equation_6(dataset: Dataset, values: Matrix, weights: Matrix) -> Matrix:
 def _lemma_4(dataset: Dataset, point: Point) -> list[float]:
     """The terms of the gradient's projection when every margin of W_ov is delta."""
     terms = []
-    for sample, share in zip(dataset.data.samples, dataset.data.frequencies, strict=True):
+    for sample, share in zip(dataset.data.samples, _shares(dataset), strict=True):
         tokens = list(sample.tokens)
         chosen = dataset.orders.selected(sample)
         phi = _softmax(point.weights[tokens, sample.query])
@@ -223,50 +239,54 @@ def _worst_ratio(dataset: Dataset, weights: Matrix) -> float:
 def _implemented(
     datasets: Sequence[Dataset], points: Sequence[Sequence[Point]]
 ) -> dict[str, Float[np.ndarray, "datasets points"]]:
-    """The log-domain gradients of the package at the same points."""
-    batch = Batch([replace(d, embeddings=None, initial_weights=None) for d in datasets])
+    """The log-domain gradients of the package at the same points.
+
+    Few shapes are compiled: the last dataset is repeated until their number is a power of two.
+    """
+    count = len(datasets)
+    more = (1 << (count - 1).bit_length()) - count
+    plain = [replace(d, embeddings=None, initial_weights=None) for d in datasets]
+    batch = Batch([*plain, *[plain[-1]] * more])
     K = batch.inputs.vocabulary.shape[1]
-    values, equal, weights = np.zeros((3, len(datasets), len(points[0]), K, K))
-    for i, row in enumerate(points):
-        k = datasets[i].K
+    weights = np.zeros((3, count + more, len(points[0]), K, K))
+    for i, row in enumerate([*points, *[points[-1]] * more]):
+        k = batch.datasets[i].K
         for p, point in enumerate(row):
-            values[i, p, :k, :k] = point.values
-            equal[i, p, :k, :k] = point.equal
-            weights[i, p, :k, :k] = point.weights
-
-    def at_point(inputs, following, optimal, target_ov, target, values, equal, weights):
-        first = collocation_gradient(values, following, inputs.vocabulary).gradient
-        cells = weights[inputs.cell_token, inputs.cell_query]
-        second = attention_gradient(inputs, value_margins(inputs, equal), cells).gradient
-        logits = inputs.log_multiplicity + cells[inputs.cells]
-        mass = jax.nn.softmax(logits, axis=1)
-        counted = jnp.isfinite(inputs.log_frequency)
-        chosen = jnp.sum(jnp.where(optimal, mass, 0.0), axis=1)
-        plus = jnp.where(counted, chosen, jnp.inf)
-        wrong = inputs.vocabulary[:, None] & inputs.vocabulary[None, :]
-        wrong &= jnp.arange(K)[None, :] != following[:, None]
-        right = jnp.take_along_axis(values, following[:, None], axis=1)
-        total = jax.nn.logsumexp(jnp.where(wrong, values - right, -jnp.inf), axis=1)
-        size = jnp.sqrt(jnp.sum(values**2))
-        return {
-            "value_log_gradient": first.log_norm,
-            "value_descent": -jnp.sum(first.unit * target_ov),
-            "value_descent_on_itself": -jnp.sum(first.unit * values) / size,
-            "value_norm": size,
-            "log_miss": jax.nn.logsumexp(-jax.nn.softplus(-total)),
-            "attention_descent": -jnp.sum(second.unit * target),
-            "smallest_weight": jnp.min(plus),
-        }
-
-    over_points = jax.vmap(at_point, in_axes=(None, None, None, None, None, 0, 0, 0))
-    columns = jax.jit(jax.vmap(over_points))(
+            weights[:, i, p, :k, :k] = point.values, point.equal, point.weights
+    columns = _at_points(
         batch.inputs,
         batch.following,
         batch.probe.optimal,
         batch.target_ov,
         batch.target_kq,
-        values,
-        equal,
-        weights,
+        *weights,
     )
-    return {name: np.asarray(grid) for name, grid in columns.items()}
+    return {name: np.asarray(grid)[:count] for name, grid in columns.items()}
+
+
+def _at_point(inputs, following, optimal, target_ov, target, values, equal, weights):
+    """Descent of both layers on their targets, and the smallest weight of the optimal tokens."""
+    first = collocation_gradient(values, following, inputs.vocabulary).gradient
+    cells = weights[inputs.cell_token, inputs.cell_query]
+    second = attention_gradient(inputs, value_margins(inputs, equal), cells).gradient
+    mass = jax.nn.softmax(inputs.log_multiplicity + cells[inputs.cells], axis=1)
+    chosen = jnp.sum(jnp.where(optimal, mass, 0.0), axis=1)
+    tokens = jnp.arange(len(following))
+    wrong = inputs.vocabulary[:, None] & inputs.vocabulary[None, :]
+    wrong &= tokens[None, :] != following[:, None]
+    right = values[tokens, following][:, None]
+    total = jax.nn.logsumexp(jnp.where(wrong, values - right, -jnp.inf), axis=1)
+    size = jnp.sqrt(jnp.sum(values**2))
+    return {
+        "value_log_gradient": first.log_norm,
+        "value_descent": -jnp.sum(first.unit * target_ov),
+        "value_descent_on_itself": -jnp.sum(first.unit * values) / size,
+        "value_norm": size,
+        "log_miss": jax.nn.logsumexp(-jax.nn.softplus(-total)),
+        "attention_descent": -jnp.sum(second.unit * target),
+        "smallest_weight": jnp.min(jnp.where(jnp.isfinite(inputs.log_frequency), chosen, jnp.inf)),
+    }
+
+
+_at_points = jax.jit(jax.vmap(jax.vmap(_at_point, in_axes=(None, None, None, None, None, 0, 0, 0))))
+"""One row a dataset, one column a point."""

@@ -25,6 +25,8 @@ from ._hypotheses import STAGE_2 as STAGE_2
 from ._hypotheses import STANDING as STANDING
 from ._hypotheses import TWO_TOKENS as TWO_TOKENS
 from ._hypotheses import ZERO_START as ZERO_START
+from ._rays import FAR as FAR
+from ._rays import far_ahead as far_ahead
 from ._scopes import realizable_sentences as realizable_sentences
 from ._setting import SETTING as SETTING
 from ._setting import ConvergenceSetting as ConvergenceSetting

@@ -16,6 +16,7 @@ from lemmata.settings import Balls
 from lemmata.tokens import Role
 
 from ._dataset import Dataset
+from ._rays import FAR, enclosed, frequencies
 from ._two_stage import TwoStage
 
 UNKNOWN = arb("nan")
@@ -63,7 +64,34 @@ def replay(dataset: Dataset, training: TwoStage, steps: Int[np.ndarray, "records
         W = after
     records += [dict.fromkeys(records[0], UNKNOWN)] * (len(steps) - len(records))
     columns = {name: np.array([row[name] for row in records], dtype=object) for name in records[0]}
-    return {**columns, **_constants(dataset, training, rates)}
+    return {
+        **columns,
+        **_constants(dataset, training, rates),
+        **_far_ahead(dataset, training, inputs, rates),
+    }
+
+
+def _far_ahead(
+    dataset: Dataset, training: TwoStage, inputs: list[Asked], rates: list[arb]
+) -> Balls:
+    """The same at steps that no training reaches, where that is proved."""
+    matrices = None
+    if training.rule == "ngd":
+        matrices = enclosed(dataset, training.stage1_steps * rates[0], rates[1])
+    rows = [] if matrices is None else [_on_a_ray(dataset, inputs, W) for W in matrices]
+    names = ("ray_gap", "ray_log_odds", "ray_log_loss")
+    rows = rows or [(UNKNOWN,) * len(names)] * len(FAR)
+    return {
+        name: np.array(c, dtype=object)
+        for name, c in zip(names, zip(*rows, strict=True), strict=True)
+    }
+
+
+def _on_a_ray(dataset: Dataset, inputs: list[Asked], W: arb_mat) -> tuple[arb, arb, arb]:
+    loss, gradient = _evaluate(W, inputs, dataset.K)
+    gap = _common(W, gradient, loss, _target(dataset))["one_minus_correlation"]
+    odds = [_log_odds(asked, W) for asked in inputs if set(asked.counts) - asked.chosen]
+    return gap, _smallest(odds), loss.log()
 
 
 def _constants(dataset: Dataset, training: TwoStage, rates: list[arb]) -> Balls:
@@ -113,10 +141,6 @@ def _values(dataset: Dataset, training: TwoStage, rate: arb, E: arb_mat | None) 
 
 
 def _inputs(dataset: Dataset, values: arb_mat) -> list[Asked]:
-    total, samples = dataset.data.total, dataset.data.samples
-    weights = [arb(sample.count) / total for sample in samples]
-    if dataset.log_frequency is not None:
-        weights = [arb(float(log)).exp() for log in dataset.log_frequency]
     return [
         Asked(
             {token: s.tokens.count(token) for token in sorted(set(s.tokens))},
@@ -133,7 +157,7 @@ def _inputs(dataset: Dataset, values: arb_mat) -> list[Asked]:
                 for token in set(s.tokens)
             },
         )
-        for s, weight in zip(samples, weights, strict=True)
+        for s, weight in zip(dataset.data.samples, frequencies(dataset), strict=True)
     ]
 
 

@@ -34,7 +34,7 @@ RATES = (1e-3, 0.1, 1.0, 10.0, 100.0)
 """Step sizes from far below to far beyond the stable range."""
 
 COUNTS = (1, 2, 10, 1_000, 1_000_000)
-RARE = (-5.0, -50.0, -1_000.0, -10_000.0)
+RARE = (-5.0, -50.0, -1_000.0, -10_000.0, -1e11)
 """Counts, and logarithms of frequencies, from even to absurdly skewed."""
 
 SCALES = (1e-3, 0.1, 10.0, 1e3)
