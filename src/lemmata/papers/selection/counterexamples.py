@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -84,7 +85,7 @@ class ExactEncodings:
         """How many positions."""
         return self.signs.shape[1]
 
-    @property
+    @cached_property
     def gram(self) -> list[list[Fraction]]:
         """Inner products of the unit vectors."""
         inner = (self.signs.T @ self.signs).tolist()
@@ -95,6 +96,16 @@ class ExactEncodings:
         gram = self.gram
         coefficients = solve([[gram[a][b] for b in y] for a in y], [Fraction(1)] * len(y))
         return sum((gram[i][a] * c for a, c in zip(y, coefficients, strict=True)), Fraction(0))
+
+    @property
+    def coherence(self) -> Fraction:
+        """The largest |<e_i, e_j>|."""
+        return max(abs(self.gram[i][j]) for i, j in combinations(range(self.T), 2))
+
+    def off_subset(self) -> Iterator[Fraction]:
+        """|<e_i, e_y>| for all subsets and all positions outside."""
+        for y in combinations(range(self.T), self.q):
+            yield from (abs(self.inner(i, y)) for i in range(self.T) if i not in y)
 
     def delta_at_most(self, bound_squared: Fraction) -> bool:
         """Whether delta^2 <= bound_squared, over all sets, by factorization in fractions."""

@@ -1,7 +1,9 @@
 """Section 2 and Appendix A: the task, its encodings, and restricted isometry."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,12 +12,13 @@ from scipy.special import softmax
 from lemmata.claims import Bench, Comparison, Inequality, at_most, equal, statements
 from lemmata.settings import Evidence
 
-from ..counterexamples import Signs, plan_of, three_vectors
-from ..experiments.encodings import ENCODINGS, Ensemble
+from ..counterexamples import ExactEncodings, Signs, plan_of, three_vectors
+from ..experiments.encodings import DRAWS, ENCODINGS, Ensemble, draw_encodings
 from ..experiments.matrices import ENUMERATION, MATRICES, Enumeration, Matrices
-from ..experiments.plans import UNIT
+from ..experiments.plans import SIGNS, UNIT
 from ..setting import (
     Batch,
+    Plan,
     Weights,
     inner_products,
     losses,
@@ -111,18 +114,36 @@ def pairwise_witness(bench: Bench) -> Comparison:
     return replace(separation(Evidence((case,))), cases=(case,), part="pairwise")
 
 
+def separation_in_fractions(plan: Plan, options: Mapping[str, Any]) -> list[Comparison]:
+    """The same in fractions, for sign vectors, which rounding has not left."""
+    compared: list[Comparison] = []
+    for E in draw_encodings(plan, DRAWS, 0):
+        exact = ExactEncodings(np.sign(E).astype(int), plan.q)
+        mu = exact.coherence
+        if 2 * mu < 1 and plan.task.subset_count <= EXACTLY:
+            compared.append(at_most(list(exact.off_subset()), mu / (1 - 2 * mu)))
+    return compared
+
+
+EXACTLY = 500
+"""So many subsets are gone through in fractions."""
+
+
 @claim(
     "definition-2.3/separation",
     "Section 2.2",
     "If all |<e_i, e_j>| <= delta, then |<e_i, e_y>| <= delta/(1 - 2 delta) for i outside y.",
-    hypotheses=(UNIT,),
+    hypotheses=(SIGNS,),
     kind="constant",
     counterexample=pairwise_witness,
+    exact=separation_in_fractions,
 )
 def separation(evidence: Evidence[Ensemble]) -> Inequality:
     mu = coherences(evidence)
     bound = np.divide(mu, 1 - 2 * mu, out=np.full_like(mu, np.nan), where=mu < 0.5)
-    return at_most(off_subset(evidence), bound, part="off the subset")
+    return at_most(
+        off_subset(evidence), bound, rounding=SOLVED * (1 + bound), size=1.0, part="off the subset"
+    )
 
 
 def off_subset(evidence: Evidence[Ensemble]) -> np.ndarray:
@@ -146,7 +167,11 @@ def coherence(evidence: Evidence[Ensemble]) -> Comparison:
     mu, q = coherences(evidence), evidence.each(lambda case: case.plan.task.q)
     rest = np.where((q - 1) * mu < 1, 1 - (q - 1) * mu, np.nan)
     return at_most(
-        off_subset(evidence), q * mu / rest, rounding=SOLVED / rest, part="off the subset"
+        off_subset(evidence),
+        q * mu / rest,
+        rounding=SOLVED * (1 + q * mu / rest) / rest,
+        size=1.0,
+        part="off the subset",
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lemmata.claims import Comparison, Fact, at_least, at_most, equal, statements
-from lemmata.settings import Evidence
+from lemmata.settings import Evidence, hypothesis
 
 from ..experiments.endings import clock
 from ..experiments.ensembles import ACCEPTED, JENSEN, RIVALS, Accepted, JensenPoint, Rivals
@@ -14,6 +14,10 @@ from ..setting import CONVERGES
 from ._over_seeds import mean_at_least, mean_at_most, vanishes
 
 claim = statements("selection")
+
+TIGHT = hypothesis(
+    "tight", "threshold <= 0.3", "rejection is as strict as in the experiments", "large_threshold"
+)
 
 SEEDS = "it is about means over the seeds of an experiment"
 
@@ -37,6 +41,7 @@ def in_distribution(pairs: Evidence[Pair]) -> list[Comparison]:
     "Appendix F",
     "Encodings that rejection accepts for their small inner products have the restricted isometry "
     "and orthogonality property, with a delta below 1/2, as every statement about it supposes.",
+    hypotheses=(TIGHT,),
     on=ACCEPTED,
     kind="substance",
 )

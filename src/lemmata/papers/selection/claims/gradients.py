@@ -20,6 +20,7 @@ from ..experiments.matrices import (
     FullDescent,
     Matrices,
 )
+from ..experiments.plans import STABLE
 from ..setting import Family, Population, population
 from .definitions import AVERAGED, aligned, attention, mean_attention
 from .one_hot import WHOLE, stays_on_directions
@@ -198,6 +199,7 @@ def lemma_e5(evidence: Evidence[Enumeration]) -> Comparison:
     "beside Definition 2.5",
     "The same holds for the average of the losses, which one fresh encoding a step descends: the "
     "directions are those of Lemma 3.4, the recursion is another.",
+    hypotheses=(STABLE,),
     on=STOCHASTIC_MATRICES,
     average="outside",
 )
@@ -206,6 +208,7 @@ def lemma_e5(evidence: Evidence[Enumeration]) -> Comparison:
     "Section 3.2",
     "From zero, gradient descent on the loss (4) keeps W = C(t) I in the position block and "
     "V = alpha(t) [I 0].",
+    hypotheses=(STABLE,),
     on=STOCHASTIC_MATRICES,
     average="inside",
 )

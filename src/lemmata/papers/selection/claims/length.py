@@ -1,6 +1,7 @@
 """Theorems 3.3 and E.6 and their corollaries: convergence, other lengths, one encoding for all."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +14,14 @@ from ..experiments.long_descents import LENGTHS, LongRun
 from ..experiments.settled import SETTLED, Settled
 from ..setting import SMALL_LOSS, SPARSE, STOCHASTIC_STEP
 from ._exponents import grows_like, spans
+from .one_hot import reached_by
 from .stochastic import HYPOTHESES, STABLE_TOO, stalled
 
 claim = statements("selection")
 
-LATE = 0.5
-"""From this share of a run on a loss that does not go down stays up."""
+AMPLE = 5.0
+"""A loss above epsilon after so many times the printed time, constants and logarithms left out, is
+one that comes back."""
 
 ASYMPTOTIC = (
     "False for eta > 2q, which the hypotheses allow up to T of about 10^6: with q = 2, d = 1, "
@@ -27,14 +30,39 @@ ASYMPTOTIC = (
 )
 
 
-def stays_above(evidence: Evidence[Descent]) -> Comparison:
-    """L <= epsilon over the second half of the run."""
+Exponent = Callable[[Any], Any]
+"""Of T in the first term of the time, from delta."""
+
+
+def by_theorem_e6(delta: Any) -> Any:
+    """(2 - 2 delta)/(1 - 2 delta)."""
+    return (2 - 2 * delta) / (1 - 2 * delta)
+
+
+def by_theorem_33(delta: Any) -> Any:
+    """2 - 2 delta/(1 - 3 delta)."""
+    return 2 - 2 * delta / (1 - 3 * delta)
+
+
+def printed_time(evidence: Evidence[Descent], exponent: Exponent) -> Any:
+    """T^exponent/eta + T^2 d/(eta epsilon), without constants and logarithms."""
+    T, rate = evidence.T, evidence.rate
+    return T ** exponent(evidence.delta) / rate + T**2 * evidence.d / (rate * evidence.epsilon)
+
+
+def much_later(evidence: Evidence[Descent], exponent: Exponent) -> np.ndarray:
+    """Records at several times the printed time."""
     assert evidence.steps is not None
-    late = evidence.steps >= LATE * evidence.steps[-1]
+    return np.asarray(evidence.steps >= AMPLE * printed_time(evidence, exponent))
+
+
+def stays_above(evidence: Evidence[Descent], exponent: Exponent = by_theorem_e6) -> Comparison:
+    """L <= epsilon at several times the printed time, for steps of 2q and more."""
+    large = much_later(evidence, exponent) & unstable(evidence)
     return at_most(
-        np.where(late, evidence.loss, np.nan),
+        np.where(large, evidence.loss, np.nan),
         evidence.epsilon,
-        part="loss over the second half of the run",
+        part=f"loss from {AMPLE:g} times the printed time on",
         cases=evidence.cases,
         places=evidence.steps,
     )
@@ -48,7 +76,7 @@ def stays_above(evidence: Evidence[Descent]) -> Comparison:
     on=STOCHASTIC,
     kind="hypothesis",
     counterexample=stalled(stays_above),
-    exponent=lambda delta: (2 - 2 * delta) / (1 - 2 * delta),
+    exponent=by_theorem_e6,
 )
 @claim(
     "theorem-3.3",
@@ -59,23 +87,17 @@ def stays_above(evidence: Evidence[Descent]) -> Comparison:
     hypotheses=HYPOTHESES,
     on=STOCHASTIC,
     kind="hypothesis",
-    counterexample=stalled(stays_above),
-    exponent=lambda delta: 2 - 2 * delta / (1 - 3 * delta),
+    counterexample=stalled(stays_above, exponent=by_theorem_33),
+    exponent=by_theorem_33,
 )
-def reaches_epsilon(
-    evidence: Evidence[Descent], exponent: Callable[[np.ndarray], np.ndarray]
-) -> list[Comparison]:
+def reaches_epsilon(evidence: Evidence[Descent], exponent: Exponent) -> list[Comparison]:
     """A few plans cannot tell what the constants of O~ are; one that stalls breaks any."""
-    large = evidence.where(lambda case: case.plan.rate >= 2 * case.task.q)
-    if len(large):
-        return [stays_above(large)]
-    T, rate = evidence.T, evidence.rate
-    delta = evidence.each(lambda case: case.delta)
-    printed = T ** exponent(delta) / rate + T**2 * evidence.d / (rate * evidence.epsilon)
-    times = np.where(evidence.reached >= 0, evidence.reached / printed, np.inf)
+    if unstable(evidence).any():
+        return [stays_above(evidence, exponent)]
+    times = np.where(evidence.reached >= 0, evidence.reached, np.inf)
     reason = (
-        f"epsilon is reached after up to {times.max():.3g} times the printed time without its "
-        "constants and logarithms, which nobody knows"
+        f"epsilon is reached after up to {(times / printed_time(evidence, exponent)).max():.3g} "
+        "times the printed time without its constants and logarithms, which nobody knows"
     )
     return [Silence(reason, part="time to epsilon")]
 
@@ -91,42 +113,38 @@ def reaches_epsilon(
 def theorem_e6_repaired(evidence: Evidence[Descent]) -> list[Comparison]:
     """When epsilon is reached, and all later records."""
     d_e, rate = evidence.inertia, evidence.rate
-    time = np.where(evidence.reached >= 0, evidence.reached, np.inf)
     bound = 2 * (d_e * evidence.T / (rate * evidence.d) + d_e / (4 * rate * evidence.epsilon))
-    later = np.where(evidence.steps >= time, evidence.loss, np.nan)
-    return [
-        at_most(time, bound, part="time to epsilon"),
-        at_most(later, evidence.epsilon, part="loss from then on"),
-    ]
+    return reached_by(evidence, bound)
 
 
-def settled(evidence: Evidence[Descent]) -> np.ndarray:
-    """Records at which C has reached the threshold of Corollary E.8."""
-    T, q, d, epsilon = evidence.T, evidence.q, evidence.d, evidence.epsilon
-    delta = evidence.each(lambda case: case.delta)
-    return np.asarray(theory.concentration_reached(T, q, d, epsilon, delta)) <= evidence.C
+def threshold(evidence: Evidence[Descent]) -> np.ndarray:
+    """The C of Corollary E.8."""
+    numbers = (evidence.T, evidence.q, evidence.d, evidence.epsilon, evidence.delta)
+    return np.asarray(theory.concentration_reached(*numbers))
+
+
+def unstable(evidence: Evidence[Descent]) -> np.ndarray:
+    """Where the step size is 2q or more."""
+    return np.asarray(evidence.rate >= 2 * evidence.q)
 
 
 def not_settled(evidence: Evidence[Descent]) -> list[Comparison]:
-    """What to say where no run got as far as the corollaries speak of."""
-    rows = zip(evidence.names, settled(evidence), strict=True)
-    late = [name for name, reached in rows if not reached.any()]
-    if not late:
+    """What to say where stable runs did not get as far as the corollaries speak of."""
+    short = ~unstable(evidence) & ~(threshold(evidence) <= evidence.C).any(axis=1, keepdims=True)
+    if not short.any():
         return []
+    late = [case.name for case, row in zip(evidence, short, strict=True) if row.any()]
     reason = f"C does not reach the threshold within the recorded steps on {', '.join(late)}"
     return [Silence(reason, part="threshold")]
 
 
 def gets_there(evidence: Evidence[Descent]) -> Comparison:
-    """C above the threshold over the second half of the run."""
-    assert evidence.steps is not None
-    late = evidence.steps >= LATE * evidence.steps[-1]
-    T, q, d, epsilon = evidence.T, evidence.q, evidence.d, evidence.epsilon
-    delta = evidence.each(lambda case: case.delta)
+    """C above the threshold at several times the printed time, for steps of 2q and more."""
+    late = much_later(evidence, by_theorem_e6) & unstable(evidence)
     return at_least(
         np.where(late, evidence.C, np.nan),
-        theory.concentration_reached(T, q, d, epsilon, delta),
-        part="C over the second half of the run",
+        threshold(evidence),
+        part=f"C from {AMPLE:g} times the printed time on",
         cases=evidence.cases,
         places=evidence.steps,
     )
@@ -149,11 +167,24 @@ def gets_there(evidence: Evidence[Descent]) -> Comparison:
     ],
 )
 def corollary_e8(evidence: Evidence[Descent]) -> list[Comparison]:
-    alpha = np.where(settled(evidence), evidence.alpha, np.nan)
-    return not_settled(evidence) or [
-        at_least(alpha, 1 - 0.1 * evidence.kappa, part="lower end"),
+    """For small steps, in the interval wherever C has got there."""
+    small = ~unstable(evidence)
+    alpha = np.where(small & (threshold(evidence) <= evidence.C), evidence.alpha, np.nan)
+    interval = [
+        at_least(alpha, 1 - evidence.kappa / 10, part="lower end"),
         at_most(alpha, 1 + 1.6 * evidence.kappa, part="upper end"),
     ]
+    return _by_step(evidence, gets_there, interval)
+
+
+def _by_step(
+    evidence: Evidence[Descent],
+    large: Callable[[Evidence[Descent]], Comparison],
+    small: list[Comparison],
+) -> list[Comparison]:
+    """What is said of steps of 2q and more, and of smaller ones, where there are such."""
+    said = [large(evidence)] if unstable(evidence).any() else []
+    return said if unstable(evidence).all() else [*said, *small, *not_settled(evidence)]
 
 
 @claim(
@@ -174,16 +205,19 @@ def corollary_e8(evidence: Evidence[Descent]) -> list[Comparison]:
     ],
 )
 def corollary_e16(evidence: Evidence[Descent]) -> list[Comparison]:
-    """At every record from then on; the loss with one encoding is a mean over subsets."""
-    missing = not_settled(evidence)
-    if missing:
-        return missing
-    late = settled(evidence)
+    """At every record from then on; the loss with one encoding is a mean over subsets.
+
+    For large steps already the loss (4), which is no more than some of these, comes back.
+    """
+    if unstable(evidence).all():
+        return [stays_above(evidence)]
+    late = ~unstable(evidence) & (threshold(evidence) <= evidence.C)
     largest = np.full(late.shape, np.nan)
     for row, case in enumerate(evidence):
         for record in np.flatnonzero(late[row]):
             largest[row, record] = single_losses(case, int(record)).max()
-    return [at_most(largest, evidence.epsilon, part="largest loss of an encoding and a subset")]
+    small = [at_most(largest, evidence.epsilon, part="largest loss of an encoding and a subset")]
+    return _by_step(evidence, stays_above, small)
 
 
 def single_losses(case: Descent, record: int) -> np.ndarray:

@@ -21,13 +21,9 @@ SMALL = 0.1
 """Laws for late training are judged once 1 - q s_+ is below this."""
 
 
-def early(evidence: Evidence[LongRun]) -> list[Comparison]:
-    """What to say where a run is too short to be late."""
-    short = [case.name for case in evidence if case.missed[-1] > SMALL]
-    if not short:
-        return []
-    reason = f"1 - q s_+ is still above {SMALL:g} at the end on {', '.join(short)}"
-    return [Silence(reason, part="late training")]
+def once_late(evidence: Evidence[LongRun], values: np.ndarray) -> np.ndarray:
+    """The values of runs that end late enough; nothing is said of others."""
+    return np.where(evidence.missed[:, -1:] <= SMALL, values, np.nan)
 
 
 def late_share(evidence: Evidence[LongRun]) -> np.ndarray:
@@ -44,9 +40,8 @@ def late_share(evidence: Evidence[LongRun]) -> np.ndarray:
     hypotheses=(STABLE,),
     on=LATE,
 )
-def late_loss(evidence: Evidence[LongRun]) -> list[Comparison]:
-    ratio = late_share(evidence)
-    return early(evidence) or [tends_to(ratio, 1.0, part="4 eta t L / (T-1)")]
+def late_loss(evidence: Evidence[LongRun]) -> Comparison:
+    return tends_to(once_late(evidence, late_share(evidence)), 1.0, part="4 eta t L / (T-1)")
 
 
 @claim(
@@ -57,11 +52,11 @@ def late_loss(evidence: Evidence[LongRun]) -> list[Comparison]:
     hypotheses=(STABLE,),
     on=LATE,
 )
-def late_concentration(evidence: Evidence[LongRun]) -> list[Comparison]:
+def late_concentration(evidence: Evidence[LongRun]) -> Comparison:
     T, q, d = evidence.T, evidence.q, evidence.d
     time = evidence.steps * (T - 1) / evidence.inertia
     law = theory.late_concentration(time, T, q, d, evidence.rate)
-    return early(evidence) or [tends_to(evidence.C - law, 0.0, part="difference")]
+    return tends_to(once_late(evidence, evidence.C - law), 0.0, part="difference")
 
 
 @claim(
@@ -71,9 +66,9 @@ def late_concentration(evidence: Evidence[LongRun]) -> list[Comparison]:
     hypotheses=(STABLE,),
     on=LATE,
 )
-def late_alpha(evidence: Evidence[LongRun]) -> list[Comparison]:
+def late_alpha(evidence: Evidence[LongRun]) -> Comparison:
     ratio = (evidence.alpha - 1) / evidence.missed
-    return early(evidence) or [tends_to(ratio, 1.0, part="ratio")]
+    return tends_to(once_late(evidence, ratio), 1.0, part="ratio")
 
 
 def power_of_t(evidence: Evidence[LongRun]) -> Comparison:
@@ -83,7 +78,7 @@ def power_of_t(evidence: Evidence[LongRun]) -> Comparison:
     steps, missed = evidence.steps[late].astype(float)[:, None], evidence.missed[:, late]
     fits = [fitted_exponents(row[:, None], {"t": steps}) for row in missed]
     powers, errors = (np.array([fit[side] for fit in fits]) for side in (0, 1))
-    return at_most(powers, -1.0, error=errors, part="power of t", places=[0])
+    return at_most(once_late(evidence, powers), -1.0, error=errors, part="power of t", places=[0])
 
 
 def square_root(evidence: Evidence[LongRun]) -> Comparison:
@@ -91,7 +86,7 @@ def square_root(evidence: Evidence[LongRun]) -> Comparison:
     assert evidence.steps is not None
     scale = np.sqrt(evidence.inertia * (evidence.T - evidence.q) / (2 * evidence.rate * evidence.d))
     ratio = np.sqrt(evidence.steps) * evidence.missed / scale
-    return tends_to(ratio, 1.0, trend=evidence.missed, part="ratio")
+    return tends_to(once_late(evidence, ratio), 1.0, trend=evidence.missed, part="ratio")
 
 
 @claim(
@@ -112,8 +107,8 @@ def square_root(evidence: Evidence[LongRun]) -> Comparison:
 )
 def rate_of_attention(
     evidence: Evidence[LongRun], compare: Callable[[Evidence[LongRun]], Comparison]
-) -> list[Comparison]:
-    return early(evidence) or [compare(evidence)]
+) -> Comparison:
+    return compare(evidence)
 
 
 @claim(
@@ -176,11 +171,11 @@ def step_limit(evidence: Evidence[LongRun]) -> list[Comparison]:
     hypotheses=(STABLE,),
     on=LENGTHS,
 )
-def length_ratio(evidence: Evidence[LongRun]) -> list[Comparison]:
+def length_ratio(evidence: Evidence[LongRun]) -> Comparison:
     """At T2 = 2 T1; both losses are powers of 1 - q s_+, and so is what is left of the way."""
     ratio = evidence.each(lambda case: case.loss_at(2 * case.task.T) / case.loss)
     limit = theory.length_ratio(evidence.T, 2 * evidence.T, evidence.q)
-    return early(evidence) or [tends_to(ratio, limit, trend=evidence.missed, part="ratio")]
+    return tends_to(once_late(evidence, ratio), limit, trend=evidence.missed, part="ratio")
 
 
 def larger_subsets(case: LongRun) -> list[int]:
@@ -202,8 +197,13 @@ def other_subsets(evidence: Evidence[LongRun]) -> list[Comparison]:
     if not rows:
         reason = "no plan has a larger q2 < T/4 to look at"
         return [Silence(reason, applies=False, part="larger subsets")]
-    losses = np.stack([case.loss_at(case.task.T, q) for case, q in rows])
-    return early(evidence) or [tends_to(losses, 0.0, part="loss", cases=[case for case, _ in rows])]
+    losses = np.stack(
+        [
+            np.where(case.missed[-1] <= SMALL, case.loss_at(case.task.T, q), np.nan)
+            for case, q in rows
+        ]
+    )
+    return [tends_to(losses, 0.0, part="loss", cases=[case for case, _ in rows])]
 
 
 @claim(

@@ -12,6 +12,7 @@ from lemmata.settings import Evidence
 from .. import theory
 from ..experiments.descents import ONE_HOT, Descent
 from ..experiments.plans import numbers_of
+from ..experiments.settled import SETTLED, Settled
 from ..setting import SMALL_LOSS, SMALL_STEP, SPARSE, Plan, Task
 
 HYPOTHESES = (SPARSE, SMALL_LOSS, SMALL_STEP)
@@ -190,6 +191,8 @@ def small_example(bench: Bench) -> Comparison:
     PROOF,
     "C >= log(q^-1 sqrt(dT / (q (T-q) epsilon))) is enough for the second stage to end with "
     "L <= epsilon.",
+    hypotheses=(SPARSE, SMALL_LOSS),
+    on=SETTLED,
     kind="constant",
     counterexample=small_example,
     concentration=theory.concentration_printed,
@@ -213,14 +216,16 @@ def threshold(evidence: Evidence[Any], concentration: Callable[..., Any]) -> Ine
     "theorem-d.4/final-loss",
     PROOF,
     "If s_+ >= (1 - kappa)/q and alpha is in the interval of (IH1), then L <= epsilon.",
+    hypotheses=(SPARSE, SMALL_LOSS),
+    on=SETTLED,
 )
-def final_loss(evidence: Evidence[Descent]) -> list[Comparison]:
+def final_loss(evidence: Evidence[Settled]) -> list[Comparison]:
     """At both ends of the interval, for 1 - q s_+ from kappa down."""
     T, q, d = evidence.T, evidence.q, evidence.d
-    shares = np.geomspace(1, 1e-6, 200)
-    u = evidence.kappa * shares
+    shares, kappa = np.geomspace(1, 1e-6, 200), theory.kappa(T, q, d, evidence.epsilon)
+    u = kappa * shares
     ends = {
-        "lower end": 1 - 0.1 * evidence.kappa,
+        "lower end": 1 - 0.1 * kappa,
         "upper end": theory.ceiling(u, T, q, 1 - 1 / (8 * d)),
     }
     return [

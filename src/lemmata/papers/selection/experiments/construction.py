@@ -27,7 +27,6 @@ from ..setting import (
     tight_encodings,
     walsh,
 )
-from .networks import Unseen
 from .plans import (
     AbstractOfPlan,
     AbstractPlanned,
@@ -35,20 +34,21 @@ from .plans import (
     Plans,
     Size,
     Trial,
+    Unseen,
     length_problem,
     tabulate,
 )
 
-MOST_SUBSETS = 20_000
+MOST_SUBSETS = 5_000
 """If there are more subsets, so many random ones are looked at."""
 
 CLOSE = 0.5
 """The proof of Theorem C.3 has |<e_i, e_y>| at most this."""
 
-MOST_NUMBERS = 4_000_000
+MOST_NUMBERS = 500_000
 """Inner products that are kept."""
 
-MOST_POSITIONS = 3_000
+MOST_POSITIONS = 1_000
 """Longer encodings are not looked at."""
 
 

@@ -11,7 +11,7 @@ from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
 from ..setting import EVERY_SUBSET, BlindPair, Task, blind_pair
-from .networks import TASKS, looked_at, task_problems
+from .networks import TASKS, speakable, task_problems
 from .plans import AbstractOfPlan, Drawn, Trial, tabulate
 
 
@@ -78,7 +78,7 @@ class Blind(AbstractOfPlan):
 def _blind(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Blind]:
     """Whole-number first layers of up to (T-q+1)d-1 neurons, and Theorem C.2's pair of inputs."""
     draw = np.random.default_rng([experiment.seed, 2])
-    seen, unseen = looked_at(plans)
+    seen, unseen = speakable(plans)
     pairs = []
     for plan in seen:
         task = plan.task

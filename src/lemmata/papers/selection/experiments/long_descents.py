@@ -111,6 +111,7 @@ LATE = Experiment(
     ),
     _descend,
     Descending(3_000_000, first=1_000),
+    free=("steps",),
 )
 
 STEP_SIZES = Experiment(
@@ -162,5 +163,6 @@ LENGTHS = Experiment(
     Orthogonal(((32, 64), (64, 128), (128, 256), (256, 512), (512, 1024))),
     _descend,
     Descending(3_000_000, first=20_000),
+    free=("steps",),
 )
 """Training at growing lengths, for generalization to twice the length."""

@@ -29,7 +29,25 @@ from ..setting import (
     population,
 )
 from .descents import orthogonal_dynamics
-from .plans import AbstractOfPlan, Descending, Drawn, Plans, Size, Trial
+from .plans import (
+    AbstractOfPlan,
+    Descending,
+    Drawn,
+    Plans,
+    Size,
+    Trial,
+    all_problems,
+    looked_at,
+)
+
+MOST_ENTRIES = 6
+"""Of a token matrix, whose entries take three values each."""
+
+MOST_SIGNS = 16
+"""Of a sign matrix, all of which are gone through."""
+
+WIDEST, MOST_SUBSETS = 16, 300
+"""Of matrices with which descent is run in full."""
 
 
 @dataclass(frozen=True)
@@ -54,16 +72,20 @@ class Matrices(AbstractOfPlan):
 
 
 def _matrices(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Matrices]:
-    """Random V, W, encodings and x_query, with tokens averaged by a Gauss-Hermite rule."""
-    return Evidence(tuple(_random_matrices(plan, experiment.seed) for plan in plans))
+    """Random V, W and x_query, encodings random or given; tokens by a Gauss-Hermite rule."""
+    seen, unseen = looked_at(plans, lambda plan: plan.T * plan.d <= MOST_ENTRIES)
+    cases = tuple(_random_matrices(plan, experiment.seed) for plan in seen)
+    return Evidence(cases, skipped=unseen)
 
 
 def _random_matrices(plan: Plan, seed: int) -> Matrices:
     T, q, d = plan.task.T, plan.task.q, plan.task.d
     draw = np.random.default_rng([seed, T, q, d])
-    d_e = T + 1
+    d_e = T + 1 if plan.encodings is None else len(plan.encodings)
     E = draw.standard_normal((3, d_e, T))
     E /= np.linalg.norm(E, axis=1, keepdims=True)
+    if plan.encodings is not None:  # of length 1 on average, so that logits are of order 1
+        E[0] = plan.encodings / np.sqrt(np.mean(np.sum(plan.encodings**2, axis=0)))
     width = d + d_e
     V, W = draw.standard_normal((d, width)), draw.standard_normal((width, width))
     y = plan.task.all_subsets()
@@ -142,7 +164,13 @@ class Enumeration(AbstractOfPlan):
 
 def _enumeration(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Enumeration]:
     """All sign matrices within the threshold."""
-    return Evidence(tuple(_enumerate(plan) for plan in plans))
+    seen, unseen = looked_at(plans, has_law)
+    return Evidence(tuple(_enumerate(plan) for plan in seen), skipped=unseen)
+
+
+def has_law(plan: Plan) -> bool:
+    """Whether its encodings are random, and all of them can be gone through."""
+    return plan.kind == "random" and plan.width * plan.T <= MOST_SIGNS + plan.d * plan.T
 
 
 def _enumerate(plan: Plan) -> Enumeration:
@@ -222,29 +250,38 @@ def full_descent(
         direction,
         np.asarray(family.E),
         plan.task.all_subsets(),
+        problems=all_problems(plan),
     )
 
 
 def _one_hot_matrices(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[FullDescent]:
     """Gradient descent on whole matrices, exact population loss, with x_query zero or not."""
     training, draw = experiment.training, np.random.default_rng([experiment.seed, 3])
+    seen, unseen = looked_at(plans, is_small)
     cases = []
-    for i, plan in enumerate(map(training.of, plans)):
-        task, asked = plan.task, i >= len(plans) // 2
+    for i, plan in enumerate(map(training.of, seen)):
+        task, asked = plan.task, i >= len(seen) // 2
         dynamics = jax.tree.map(lambda leaf: leaf[0], orthogonal_dynamics([plan]))
         family = Family.of(np.eye(task.T)[None], task.all_subsets())
         x_query = draw.standard_normal(task.d) if asked else np.zeros(task.d)
         name = plan.name + (", x_query not 0" if asked else "")
         steps = training.steps
         cases.append(full_descent(name, plan, family, dynamics, steps, "outside", x_query, True))
-    return Evidence(tuple(cases))
+    return Evidence(tuple(cases), skipped=unseen)
+
+
+def is_small(plan: Plan) -> bool:
+    """Whether it has one-hot encodings, and descent on whole matrices is quick."""
+    few = plan.task.subset_count <= MOST_SUBSETS and plan.width <= WIDEST
+    return plan.kind == "one-hot" and plan.q < plan.T and few
 
 
 def _stochastic_matrices(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[FullDescent]:
     """Gradient descent on whole matrices over all sign matrices, expectation inside and outside."""
     training, cases = experiment.training, []
-    for plan in map(training.of, plans):
-        law, x_query = _enumerate(plan), np.array([0.5, -1.0, 0.25])[: plan.task.d]
+    seen, unseen = looked_at(plans, has_law)
+    for plan in map(training.of, seen):
+        law, x_query = _enumerate(plan), np.linspace(0.5, -1.0, plan.task.d)
         for average in ("inside", "outside"):
             attention = FamilyAttention.of(law.E, law.y, average)
             dynamics = TwoScalars.of(attention, plan.task, plan.inertia, plan.rate)
@@ -252,11 +289,11 @@ def _stochastic_matrices(experiment: Trial, plans: Drawn, bench: Bench) -> Evide
             cases.append(
                 full_descent(name, plan, law.family, dynamics, steps, average, x_query, False)
             )
-    return Evidence(tuple(cases))
+    return Evidence(tuple(cases), skipped=unseen)
 
 
 MATRICES = Experiment(
-    Plans((Size(3, 1, 1), Size(3, 2, 2), Size(4, 2, 1), Size(5, 2, 1))), _matrices, own=True
+    Plans((Size(3, 1, 1), Size(3, 2, 2), Size(4, 2, 1), Size(5, 2, 1))), _matrices
 )
 ENUMERATION = Experiment(
     Plans(
@@ -267,14 +304,13 @@ ENUMERATION = Experiment(
         )
     ),
     _enumeration,
-    own=True,
 )
 ONE_HOT_MATRICES = Experiment(
     Plans((Size(8, 2, 3, rate=0.3), Size(9, 3, 2), Size(6, 1, 2, rate=0.3), Size(10, 2, 2))),
     _one_hot_matrices,
     Descending(400),
-    own=True,
+    free=("steps",),
 )
 STOCHASTIC_MATRICES = Experiment(
-    ENUMERATION.instances, _stochastic_matrices, Descending(30), own=True
+    ENUMERATION.instances, _stochastic_matrices, Descending(30), free=("steps",)
 )

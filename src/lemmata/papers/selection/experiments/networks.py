@@ -33,7 +33,7 @@ from ..setting import (
     subset_moment,
     visible_share,
 )
-from .plans import AbstractOfPlan, AbstractPlanned, Drawn, Plans, Size, Trial, tabulate
+from .plans import AbstractOfPlan, Drawn, Plans, Size, Trial, Unseen, tabulate
 
 SECTION_4 = Size(200, 3, 5, 170, threshold=0.3)
 """The paper's own sizes."""
@@ -78,15 +78,7 @@ def widths_of(task: Task) -> list[int]:
     return sorted((few | {size // 2, size - 1}) - {0, size})
 
 
-@dataclass(frozen=True)
-class Unseen(AbstractPlanned):
-    """A plan that is not looked at, and why."""
-
-    plan: Plan
-    problems: tuple[Problem, ...]
-
-
-def looked_at(plans: Sequence[Plan]) -> tuple[list[Plan], tuple[Unseen, ...]]:
+def speakable(plans: Sequence[Plan]) -> tuple[list[Plan], tuple[Unseen, ...]]:
     """The plans that statements can speak of, and the others."""
     seen, unseen = [], []
     for plan in plans:
@@ -188,7 +180,7 @@ def _layer(plan: Plan, kind: str, A: TokenPart, draw: np.random.Generator) -> La
 def _first_layers(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Layer]:
     """First layers that are random, structured, or as good as can be, with the best function."""
     draw = np.random.default_rng([experiment.seed, 35])
-    seen, unseen = looked_at(plans)
+    seen, unseen = speakable(plans)
     layers = [
         _layer(plan, kind, A, draw)
         for plan in seen
@@ -240,7 +232,7 @@ def explicit_nets(plan: Plan, widths: Sequence[int], samples: int, seed: int) ->
 
 def _explicit(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Explicit]:
     """The explicit net of several widths up to Td, on samples."""
-    seen, unseen = looked_at(plans)
+    seen, unseen = speakable(plans)
     nets = []
     for plan in seen:
         size = plan.task.T * plan.task.d

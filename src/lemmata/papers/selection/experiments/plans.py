@@ -1,6 +1,6 @@
 """The plans that experiments look at, and how the two-number recursion is run on them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -31,12 +31,20 @@ the distance of alpha from its resting point by 1 - eta/q."""
 UNIT = hypothesis("unit", "||e_i|| = 1", "encodings have unit length", "not_unit")
 
 
+SIGNS = hypothesis(
+    "signs", "e_i in {-1, 1}^d_e / sqrt(d_e)", "encodings are sign vectors", "not_unit", "not_signs"
+)
+
+
 def length_problem(plan: Plan, E: Float[np.ndarray, "... d_e T"]) -> tuple[Problem, ...]:
-    """Whether some encoding is not of unit length, up to rounding."""
+    """Whether some encoding is not of unit length, up to rounding, or no sign vector."""
     off = float(np.abs(np.sum(E**2, axis=-2) - 1).max())
-    if off <= 1e-12 * E.shape[-2]:
-        return ()
-    return (Problem("not_unit", plan.name, f"a squared length is off by {off:.3g}"),)
+    found = []
+    if off > 1e-12 * E.shape[-2]:
+        found.append(("not_unit", f"a squared length is off by {off:.3g}"))
+    if np.ptp(np.abs(E)) > 1e-12:
+        found.append(("not_signs", "not all entries have the same size"))
+    return tuple(Problem(code, plan.name, text) for code, text in found)
 
 
 def all_problems(plan: Plan) -> tuple[Problem, ...]:
@@ -161,6 +169,22 @@ class AbstractPlanned(AbstractAbout):
         return self.plan.name
 
 
+@dataclass(frozen=True)
+class Unseen(AbstractPlanned):
+    """A plan that is not looked at, and why."""
+
+    plan: Plan
+    problems: tuple[Problem, ...]
+
+
+def looked_at(plans: Drawn, fits: Callable[[Plan], bool]) -> tuple[list[Plan], tuple[Unseen, ...]]:
+    """The plans of a size that can be gone through, and the others."""
+    seen = [plan for plan in plans if fits(plan)]
+    unseen = [plan for plan in plans if not fits(plan)]
+    text = "too large to go through, or without what is looked at"
+    return seen, tuple(Unseen(p, (Problem("too_large", p.name, text),)) for p in unseen)
+
+
 def tabulate(cases: Sequence[Any], *attributes: str, skipped: tuple[Any, ...] = ()) -> Evidence:
     """Cases with the numbers of their plans and these attributes of their own as columns.
 
@@ -197,8 +221,9 @@ class Descending:
 
     @property
     def options(self) -> dict[str, Any]:
-        """In the words of the setting's options."""
-        return {"steps": self.steps} | ({} if self.rate is None else {"rate": self.rate})
+        """In the words of the setting's options, and where the expectation over encodings is."""
+        rate = {} if self.rate is None else {"rate": self.rate}
+        return {"steps": self.steps, "average": "inside", **rate}
 
     @property
     def recorded(self) -> Int[np.ndarray, "records"]:

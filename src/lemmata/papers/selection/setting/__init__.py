@@ -17,6 +17,7 @@ from ._encodings import inner_products as inner_products
 from ._encodings import near_orthogonal as near_orthogonal
 from ._encodings import near_orthogonal_family as near_orthogonal_family
 from ._encodings import one_hot as one_hot
+from ._encodings import orthogonal as orthogonal
 from ._encodings import subset_encodings as subset_encodings
 from ._encodings import walsh as walsh
 from ._encodings import welch_bound as welch_bound
@@ -64,6 +65,8 @@ from ._population import Average as Average
 from ._population import Family as Family
 from ._population import Population as Population
 from ._population import population as population
+from ._replay import ball_delta as ball_delta
+from ._replay import ball_subsets as ball_subsets
 from ._setting import SETTING as SETTING
 from ._task import Task as Task
 from ._task import select_tokens as select_tokens

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ._encodings import gaps_outside, inner_products
+from ._encodings import gaps_outside, inner_products, orthogonal
 from ._family import MOST_SUBSETS
 from ._forecast import two_scalars
 from ._plan import Plan
@@ -129,7 +129,11 @@ def _lanes(leaf: Float[np.ndarray, "plans ..."]) -> Float[Array, "lanes ..."]:
 def count_gaps(plan: Plan) -> Counted | None:
     """The gaps of given encodings, counted and padded; None where there are too many."""
     task = plan.task
-    if plan.encodings is None or task.subset_count > MOST_SUBSETS:
+    if plan.encodings is None:
+        return None
+    if orthogonal(plan.encodings):
+        return np.ones((1, 1)), np.full((1, 1), 1.0 * (task.T - task.q)), np.ones(1)
+    if task.subset_count > MOST_SUBSETS:
         return None
     y = task.all_subsets()
     rows = gaps_outside(inner_products(plan.encodings, y), y)

@@ -37,6 +37,13 @@ def one_hot(T: int) -> Encodings:
     return np.eye(T)
 
 
+def orthogonal(E: Encodings) -> bool:
+    """Whether all inner products of different encodings are 0, in whole numbers for signs."""
+    units = E / np.abs(E).max()
+    gram = units.T @ units
+    return not (gram - np.diag(np.diag(gram))).any()
+
+
 def subset_encodings(
     E: Encodings, y: Int[np.ndarray, "subsets q"]
 ) -> Float[np.ndarray, "subsets d_e"]:

@@ -9,8 +9,9 @@ import numpy as np
 
 from lemmata.settings import Scope
 
-from ._family import FAMILIES, all_whole, dressed, family, independent
-from ._plan import Plan, usual_rate
+from ._encodings import walsh
+from ._family import ADDING, FAMILIES, adding, all_signs, all_whole, dressed, family, independent
+from ._plan import Plan, largest_epsilon, largest_rate, usual_rate
 from ._task import Task
 
 EPSILON = 1e-3
@@ -43,6 +44,27 @@ ENCODED = ((3, 1, 1), (4, 2, 1), (9, 2, 1), (9, 2, 5))
 TALLEST = 4
 """Positions of whole-number encodings that are gone through."""
 
+SIGNS = ((2, 6), (3, 12), (4, 5))
+"""Positions of sign encodings that are gone through, and the most dimensions."""
+
+NEARLY_ORTHOGONAL = (
+    (9, 2, 1, 16),
+    (9, 2, 1, 64),
+    (9, 2, 1, 256),
+    (13, 3, 2, 256),
+    (256, 2, 1, 256),
+)
+"""T, q, d and d_e of plans within the hypotheses of Theorem 3.3, with steps up to the largest."""
+
+LAWS = (
+    *((2, 1, 1, 2, 0.5), (2, 1, 2, 3, 0.5), (3, 1, 2, 4, 0.5), (3, 2, 1, 4, 0.5)),
+    *((4, 2, 3, 4, 0.5), (3, 2, 2, 3, 0.5), (3, 1, 1, 5, 0.7), (4, 1, 1, 4, 0.5)),
+    *((3, 2, 1, 6, 0.4), (4, 2, 1, 5, 0.3), (6, 2, 1, 64, 0.5), (9, 2, 1, 64, 0.5)),
+    (20, 3, 1, 40, 0.3),
+)
+"""T, q, d, d_e and the threshold of plans with random encodings, small enough for all of them at
+first."""
+
 
 def small_plans(T: int, q: int, d: int) -> list[Scope[Plan]]:
     """All plans up to these sizes, by the kind of their encodings."""
@@ -51,6 +73,7 @@ def small_plans(T: int, q: int, d: int) -> list[Scope[Plan]]:
     tasks, limits = list(_tasks(T, q, d)), {"T": T, "q": q, "d": d}
     return [
         _scope(f"one-hot, {size}", limits, lambda: _one_hot(tasks)),
+        _scope(f"signs, {_says_signs(T)}, q <= {q}", limits, lambda: _signs(T, q)),
         _scope(f"orthogonal signs, {size}", limits, lambda: _orthogonal(tasks)),
         *(
             _scope(
@@ -79,8 +102,25 @@ def extreme_plans() -> Iterator[Plan]:
         if plan is not None:
             small = min(usual_rate(task, None), usual_rate(task, plan.d_e))
             yield replace(plan, rate=1.0 if large else small)
-    for T, q, d_e in ((6, 2, 64), (9, 2, 64)):
-        yield Plan(f"random {T}", Task(T, q, 1), 0.05, EPSILON, d_e, 0.5)
+    yield from _nearly_orthogonal()
+    for number, (T, q, d, d_e, threshold) in enumerate(LAWS):
+        task = Task(T, q, d)
+        yield Plan(f"random {number}", task, usual_rate(task, d_e), EPSILON, d_e, threshold)
+
+
+def _nearly_orthogonal() -> Iterator[Plan]:
+    """Orthogonal sign vectors, and the same with the last one a little along two others."""
+    for (T, q, d, d_e), even in product(NEARLY_ORTHOGONAL, (True, False)):
+        task, E = Task(T, q, d), walsh((d_e - 1).bit_length())[:, :T] / np.sqrt(d_e)
+        if not even:
+            E = adding(E, *ADDING[-1])
+        most = largest_rate(task, d_e)
+        rates = dict.fromkeys((most, most / 10, q / 2, 1.9 * q, 2.1 * q, 3.0 * q))
+        for rate, share in product(rates, (0.9, 0.01)):
+            name = f"{'orthogonal' if even else 'nearly orthogonal'} T={T} eta={rate:g} {share:g}"
+            if rate <= most and not (T > 100 and not even):
+                epsilon = share * largest_epsilon(task)
+                yield Plan(name, task, rate, epsilon, d_e, encodings=E)
 
 
 def _scope(
@@ -113,6 +153,22 @@ def _orthogonal(tasks: Sequence[Task]) -> Iterator[Plan]:
         if E is not None and len(E) == d_e:
             for rate in FEW_RATES:
                 yield Plan("plan", task, rate, EPSILON, d_e, encodings=E)
+
+
+def _says_signs(T: int) -> str:
+    return ", ".join(f"d_e <= {most} for T = {size}" for size, most in SIGNS if size <= T)
+
+
+def _signs(T: int, q: int) -> Iterator[Plan]:
+    """One step size: they are for statements about encodings."""
+    for size, most in SIGNS:
+        for d_e, chosen in product(range(2, most + 1), range(1, min(q, size - 1) + 1)):
+            task = Task(size, chosen, 1)
+            if size > T or chosen > d_e:
+                continue
+            for E in all_signs(size, d_e):
+                if independent(E, task):
+                    yield Plan("plan", task, usual_rate(task, d_e), EPSILON, d_e, encodings=E)
 
 
 def _whole_numbers(tasks: Sequence[Task], d_e: int) -> Iterator[Plan]:

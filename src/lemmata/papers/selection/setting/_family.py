@@ -1,14 +1,15 @@
 """Encodings of many kinds, for an adversary: orthogonal ones, random ones, and hostile ones."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import combinations, permutations, product
+from itertools import combinations, combinations_with_replacement, permutations, product
 
 import numpy as np
 
 from lemmata._errors import InputError
 
-from ._encodings import Encodings, inner_products, walsh
+from ._encodings import Encodings, inner_products, orthogonal, walsh
 from ._plan import Plan
 from ._task import Task
 
@@ -23,10 +24,15 @@ FAMILIES = (
     "dependent",
     "misleading",
     "parallel",
+    "adding",
 )
 """Orthogonal signs; unit vectors of other lengths; random signs and numbers; vectors near one
 another; a simplex, whose inner products are negative; unit vectors that are a little off; the last
-vector nearly the sum of two others, or four times that; and vectors along one line."""
+vector nearly the sum of two others, or four times that; vectors along one line; and unit vectors of
+which the last is a little along two others, whose small inner products add up."""
+
+ADDING = ((10, 49, 51), (20, 199, 201), (40, 799, 801))
+"""a, b, c with 2 a^2 + b^2 = c^2: along two unit vectors, along a third, and the length."""
 
 LONGEST = 12
 """The most positions that are given encodings of these kinds."""
@@ -58,14 +64,27 @@ def family(kind: str, T: int, d_e: int, generator: np.random.Generator) -> Encod
         return np.vstack([np.arange(1.0, T + 1), np.eye(max(d_e - 1, 1), T)])
     if T < 3:
         return None
+    if kind == "adding":
+        return adding(units, *ADDING[int(generator.integers(len(ADDING)))])
     E = units.copy()
     E[:, -1] = (1.0 if kind == "dependent" else 4.0) * (E[:, 0] + E[:, 1]) + 0.1 * E[:, -1]
     return E
 
 
+def adding(E: Encodings, a: int, b: int, c: int) -> Encodings:
+    """The last of orthonormal vectors turned towards the first two, its length kept."""
+    turned = E.copy()
+    turned[:, -1] = (a * (E[:, 0] + E[:, 1]) + b * E[:, -1]) / c
+    return turned
+
+
 def independent(E: Encodings, task: Task) -> bool:
     """Whether e_y exists for every subset, and no two positions are the same."""
-    if task.subset_count > MOST_SUBSETS or not E.any(axis=0).all():
+    if not E.any(axis=0).all():
+        return False
+    if orthogonal(E):
+        return True
+    if task.subset_count > MOST_SUBSETS:
         return False
     if len({column.tobytes() for column in (E + 0.0).T}) < task.T:
         return False
@@ -74,6 +93,13 @@ def independent(E: Encodings, task: Task) -> bool:
     except InputError:
         return False
     return True
+
+
+def all_signs(T: int, d_e: int) -> Iterator[Encodings]:
+    """T sign vectors of unit length, up to flips and switches of coordinates."""
+    patterns = [(1, *signs) for signs in product((1, -1), repeat=T - 1)]
+    for chosen in combinations_with_replacement(patterns, d_e):
+        yield np.array(chosen) / np.sqrt(d_e)
 
 
 @cache

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..theory import NEEDED_DELTA
-from ._encodings import Encodings, expected_draws, inner_products, near_orthogonal, welch_bound
+from ._encodings import (
+    Encodings,
+    expected_draws,
+    inner_products,
+    near_orthogonal,
+    orthogonal,
+    welch_bound,
+)
 from ._isometry import bounded_isometry, orthogonality
 from ._plan import Plan
 from ._task import Task
@@ -76,6 +83,12 @@ def measure(plan: Plan) -> Measured:
     E = plan.encodings
     if E is None:
         E = near_orthogonal(d_e, T, plan.threshold, plan.training.seed)
+    elif orthogonal(E):
+        stretch = float(np.abs(np.sum(E**2, axis=0) - 1).max())
+        unit = stretch < 1e-12
+        floor = orthogonality_floor(d_e, T, q) if unit else None
+        least = least_dimensions(T, q)
+        return Measured(0.0, stretch, 0.0, 0.0, unit_norm=unit, floor=floor, least_d_e=least)
     gram, draw = E.T @ E, np.random.default_rng(plan.training.seed)
     unit = bool(np.abs(np.diag(gram) - 1).max() < 1e-12)
     spread, every_spread = bounded_isometry(gram, q, draw)

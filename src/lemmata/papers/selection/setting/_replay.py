@@ -7,7 +7,7 @@ what it says of the sign of a difference is proved.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -17,11 +17,12 @@ from jaxtyping import Float, Int
 
 from lemmata.settings import Balls
 
+from ._encodings import orthogonal
 from ._family import MOST_SUBSETS
 from ._forecast import draw_encodings
+from ._isometry import measure_isometry
 from ._plan import Plan
-
-COLUMNS = ("loss", "alpha", "C", "missed")
+from ._population import Average
 
 
 @dataclass(frozen=True)
@@ -61,35 +62,123 @@ class Slope:
 
 
 def replay(
-    plan: Plan, rate: float, limit: float, steps: Int[np.ndarray, "records"]
+    plan: Plan,
+    rate: float,
+    limit: float,
+    steps: Int[np.ndarray, "records"],
+    average: Average,
 ) -> Balls | None:
     """The columns at the recorded steps; training stays where it is once |alpha| exceeds the limit.
 
+    Beside what training records these are what follows one step later, the numbers of the plan,
+    and the first steps with L <= epsilon, alpha >= 1 - kappa/10 and u <= 1/2, as far as they come.
     None where there are too many subsets.
     """
-    subsets = _subsets(plan)
+    subsets = ball_subsets(plan)
     if subsets is None:
         return None
-    evaluate = _inside if plan.kind == "random" else _outside
+    evaluate = _inside if average == "inside" else _outside
     d, inertia, eta = arb(plan.task.d), arb(plan.inertia), arb(rate)
-    alpha, C, records, stopped = arb(0), arb(0), [], False
-    wanted = {int(step) for step in steps}
-    at = evaluate(plan, subsets, alpha, C)
-    for step in range(int(steps[-1]) + 1):
+    numbers = _numbers(plan, eta)
+    times = {
+        "reached": First(lambda now: now.slope.loss, "<=", numbers["epsilon"]),
+        "grown": First(lambda now: now.alpha, ">=", 1 - numbers["kappa"] / 10),
+        "halved": First(lambda now: now.slope.missed, "<=", arb(1) / 2),
+    }
+    records, phases, stopped = [], [], False
+    wanted, last = {int(step) for step in steps}, int(steps[-1])
+    now = State(arb(0), arb(0), evaluate(plan, subsets, arb(0), arb(0)))
+    for step in range(last + 1):
+        for time in times.values():
+            time.look(step, now)
+        after = now
+        if not stopped:
+            alpha = now.alpha - eta * now.slope.alpha / d
+            stopped = bool(abs(alpha) > limit)
+        if not stopped:
+            # Not known to be on either side of the limit: then nothing is known from here on.
+            alpha = alpha if abs(alpha) <= limit else arb("nan")
+            C = now.C - eta * now.slope.C / inertia
+            after = State(alpha, C, evaluate(plan, subsets, alpha, C))
         if step in wanted:
-            records.append((at.loss, alpha, C, at.missed))
-        if stopped:
-            continue
-        after = alpha - eta * at.alpha / d
-        if abs(after) > limit:
-            stopped = True
-            continue
-        # Not known to be on either side of the limit: then nothing is known from here on.
-        alpha = after if abs(after) <= limit else arb("nan")
-        C = C - eta * at.C / inertia
-        at = evaluate(plan, subsets, alpha, C)
-    columns = dict(zip(COLUMNS, np.array(records, dtype=object).T, strict=True))
-    return {**columns, "rate": np.array([eta], dtype=object)}
+            records.append((*now.row, *after.row[1:]))
+            phases.append(times["grown"].phase)
+        now = after
+    names = (*RECORDED, *(f"next_{name}" for name in RECORDED[1:]))
+    columns = dict(zip(names, np.array(records, dtype=object).T, strict=True))
+    single = numbers | {name: time.step for name, time in times.items()}
+    columns |= {name: np.array([value], dtype=object) for name, value in single.items()}
+    return {**columns, "phase": np.array(phases, dtype=object)}
+
+
+RECORDED = ("loss", "alpha", "C", "missed")
+
+
+@dataclass(frozen=True)
+class State:
+    """Where descent is: alpha, C, and what they give."""
+
+    alpha: arb
+    C: arb
+    slope: Slope
+
+    @property
+    def row(self) -> tuple[arb, ...]:
+        """What is recorded."""
+        return self.slope.loss, self.alpha, self.C, self.slope.missed
+
+
+class First:
+    """The first step at which a number is certainly on one side of a bound.
+
+    ``step`` is no number as long as it did not happen, and for ever if that cannot be told.
+    """
+
+    def __init__(self, value: Callable[[State], arb], side: str, bound: arb) -> None:
+        self._value, self._sign, self._bound = value, 1 if side == ">=" else -1, bound
+        self.step, self._open = arb("nan"), True
+
+    def look(self, step: int, now: State) -> None:
+        """Note the step if it is the first."""
+        if not self._open:
+            return
+        above = self._sign * (self._value(now) - self._bound)
+        self._open = bool(above < 0)
+        if above >= 0:
+            self.step = arb(step)
+
+    @property
+    def phase(self) -> arb:
+        """1 before it, 2 from then on."""
+        return arb(1) if self._open else self.step * 0 + 2
+
+
+def _numbers(plan: Plan, eta: arb) -> dict[str, arb]:
+    """T, q, d and the rest of a plan."""
+    T, q, d = (arb(size) for size in (plan.task.T, plan.task.q, plan.task.d))
+    epsilon = arb(plan.epsilon)
+    return {
+        "T": T,
+        "q": q,
+        "d": d,
+        "inertia": arb(plan.inertia),
+        "rate": eta,
+        "epsilon": epsilon,
+        "kappa": (q * (T - q) * epsilon / (d * T)).sqrt(),
+        "delta": ball_delta(plan),
+    }
+
+
+def ball_delta(plan: Plan) -> arb:
+    """delta, measured in floating point, with an error; one-hot encodings: 0."""
+    if plan.encodings is None:
+        return arb(0) if plan.d_e is None else arb("nan")
+    found = measure_isometry(plan.encodings, plan.task.q)
+    return arb(found.delta, MEASURED * (1 + found.delta)) if found.exact else arb("nan")
+
+
+MEASURED = 1e-11
+"""The error of eigenvalues of small matrices of inner products, which is some hundred roundings."""
 
 
 def _outside(plan: Plan, subsets: Sequence[Subset], alpha: arb, C: arb) -> Slope:
@@ -141,10 +230,10 @@ def _attend(subset: Subset, q: int, C: arb) -> Attended:
     return Attended(1 / total, others, mean)
 
 
-def _subsets(plan: Plan) -> list[Subset] | None:
+def ball_subsets(plan: Plan) -> list[Subset] | None:
     """All subsets, those that look alike together; as many as training has drawn of random ones."""
     task = plan.task
-    if plan.kind == "one-hot":
+    if plan.kind == "one-hot" or (plan.encodings is not None and orthogonal(plan.encodings)):
         return [Subset(((arb(0), task.T - task.q),), arb(1))]
     if plan.encodings is not None:
         if task.subset_count > MOST_SUBSETS:

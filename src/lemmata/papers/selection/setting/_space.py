@@ -17,6 +17,9 @@ from ._plan_training import LARGEST_ALPHA, PlanTraining
 from ._replay import replay
 from ._task import Task
 
+TALL = 16
+"""Encodings in more dimensions are halved, and not shortened by one."""
+
 
 class PlanSpace(AbstractSpace[Plan]):
     """Sizes, the step size, the loss to reach, and encodings."""
@@ -137,6 +140,12 @@ class PlanSpace(AbstractSpace[Plan]):
             own = replace(instance, d_e=task.T, encodings=np.eye(task.T))
             yield "whether the unit vectors are called one-hot or given", own
 
+    def equivalents(self, instance: Plan) -> Iterator[Plan]:
+        """Given encodings with positions or coordinates in another order."""
+        if instance.encodings is not None:
+            yield replace(instance, encodings=instance.encodings[:, ::-1].copy())
+            yield replace(instance, encodings=-instance.encodings[::-1].copy())
+
     def trainings(self) -> Sequence[Mapping[str, Any]]:
         """Numbers of steps, and every step of the first ones; eta is the plan's."""
         return (
@@ -151,10 +160,13 @@ class PlanSpace(AbstractSpace[Plan]):
         self, instance: Plan, options: Mapping[str, Any], steps: Int[np.ndarray, "records"]
     ) -> Balls | None:
         said = {name: value for name, value in options.items() if value is not None}
+        average = said.pop("average", None)
         training = PlanTraining(**said)
-        if training.algorithm != "gd":
+        if training.algorithm != "gd" or (average is not None and instance.kind == "random"):
             return None
-        return replay(training.of(instance), training.step_size(instance), LARGEST_ALPHA, steps)
+        average = average or ("inside" if instance.kind == "random" else "outside")
+        rate = training.step_size(instance)
+        return replay(training.of(instance), rate, LARGEST_ALPHA, steps, average)
 
 
 def _smaller(task: Task) -> Iterator[tuple[int, int, int]]:
@@ -179,7 +191,9 @@ def _fewer(E: np.ndarray, T: int) -> Iterator[np.ndarray]:
     yield kept
     if E.shape[1] - T == 1:
         yield from (np.delete(E, i, axis=1) for i in range(T))
-    if len(E) > 1:
+    if len(E) > TALL:
+        yield kept[: len(E) // 2] * np.sqrt(len(E) / (len(E) // 2))
+    elif len(E) > 1:
         yield from (np.delete(kept, i, axis=0) for i in range(len(E)))
 
 
