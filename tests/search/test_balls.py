@@ -195,6 +195,13 @@ def test_numbers_as_balls() -> None:
         ctx.prec = old
 
 
+def test_truth_values_stay_what_they_are_unless_there_are_balls_among_them() -> None:
+    assert as_balls(np.array([True, False], dtype=object)).dtype == bool
+    mixed = as_balls(np.array([True, arb(2)], dtype=object))
+    np.testing.assert_array_equal(midpoints(mixed), [1.0, 2.0])
+    assert as_balls(3) == 3
+
+
 def test_a_run_of_balls_has_the_interface_of_evidence() -> None:
     instance = SimpleNamespace(name="one", problems=(), size=0.1)
     columns = {"norm": np.array([arb(0), arb(1.5)], dtype=object)}

@@ -313,12 +313,21 @@ def test_ten_times_the_doubt_of_an_instance_is_needed() -> None:
 
 def test_written_otherwise_it_must_be_as_wrong() -> None:
     """4 is 2 too large; so is a twin, up to a tenth of that, or it was rounding."""
-    for twin, proved in ((4, True), (2, False), (1, False), (5, False)):
+    for twin, proved in ((4, True), (2, False), (0, False), (5, False)):
         found = structural(of_start(2.0), Walk(4, 1), Setting(twin=Walk(twin, 1)))
         assert found.proved is proved
     many = structural(of_start(2.0), Walk(42, 1), Setting(twin=Walk(45, 1)))
     assert many.proved
     assert not structural(of_start(2.0), Walk(42, 1), Setting(twin=Walk(47, 1))).proved
+
+
+def test_facts_without_numbers_are_proved_by_their_file() -> None:
+    def fact(data: Any) -> Any:
+        return Fact(all(w.start < 3 for w in data), "below three", case=0)
+
+    assert structural(fact, Walk(4, 1), Setting()).proved
+    assert structural(fact, Walk(4, 1), Setting(twin=Walk(5, 1))).proved
+    assert not structural(fact, Walk(4, 1), Setting(twin=Walk(2, 1))).proved
 
 
 def test_read_back_the_instance_must_still_break_it() -> None:

@@ -11,7 +11,7 @@ from search_walks import RISES, SEEN, Setting, Walk, claim, untrained
 import lemmata as lm
 from lemmata._errors import InputError
 from lemmata.claims import Fact
-from lemmata.search import Finding, Outcome, attack, unsearchable
+from lemmata.search import Finding, Findings, Outcome, attack, unsearchable
 from lemmata.search import _attack as attacking
 from lemmata.search import _hunt as hunting
 from lemmata.search._attack import _free_trainings
@@ -62,7 +62,10 @@ def test_the_smallest_walk_above_a_bound() -> None:
     assert (worst.instance, worst.place["t"]) == (Walk(2, 2), 7)
     assert finding.scopes == ("size 0", "size 1", "size 2")
     assert finding.tried == 25
-    assert "off by a relative 0.019" in finding.reason
+    assert finding.reason == (
+        "2.7 against 2.65 at t = 7, off by a relative 0.019 (ball arithmetic with 320 bits up to "
+        "step 7)"
+    )
 
 
 def test_what_does_not_matter_in_a_witness() -> None:
@@ -112,26 +115,35 @@ def test_a_scope_that_is_asked_for_is_finished_whatever_is_found() -> None:
 def test_time_is_shared_among_stages(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a clock that moves on by one second an evaluation, each stage has its share."""
     clock = {"now": 0.0}
+    hunts: list[Hunt] = []
+    ends: dict[str, set[float]] = {}
 
     def tick(*arguments: Any) -> list[Any]:
         clock["now"] += 1.0
         return try_all(*arguments)
 
-    monkeypatch.setattr(hunting.time, "monotonic", lambda: clock["now"])
-    monkeypatch.setattr(hunting, "try_all", tick)
-    ends: dict[str, float] = {}
-    statement = claim(at_most(1e9))
+    def hunt(*arguments: Any) -> Hunt:
+        hunts.append(Hunt(*arguments))
+        return hunts[-1]
 
     def watch(line: str) -> None:
-        ends[line.split(":")[0]] = clock["now"]
+        ends.setdefault(line.split(":")[0], set()).add(round(hunts[-1].ends, 6))
 
-    finding = attack(statement, Setting(), budget=20.0, watch=watch)
-    assert finding.status is Outcome.SURVIVED
-    # one evaluation a scope or training; the climb has what is left
-    assert list(ends)[-1] == "climb"
-    assert ends["climb"] == 21.0
-    assert ends["extremes"] <= 15.0
-    assert finding.seconds == 21.0
+    monkeypatch.setattr(hunting.time, "monotonic", lambda: clock["now"])
+    monkeypatch.setattr(hunting, "try_all", tick)
+    monkeypatch.setattr(attacking, "Hunt", hunt)
+    statement = claim(at_most(1e9))
+    finding = attack(statement, Setting(), budget=100.0, watch=watch)
+    assert ends == {
+        **{f"size {n}": {25.0} for n in (0, 1)},
+        **{f"size {n}, {option}": {40.0} for n in (0, 1) for option in ("rate 5.0", "steps 2")},
+        "extremes": {55.0, 70.0},
+        **{f"size {n}": {85.0} for n in (2, 3)},
+        "climb": {100.0},
+    }
+    # 2 scopes, 4 again, 3 times extremes, 2 scopes, 30 rounds
+    assert finding.seconds == 41.0
+    clock["now"] = 0.0
     short = attack(statement, Setting(), budget=3.0, watch=watch)
     assert short.seconds == 4.0
     assert short.scopes == ("size 0",)
@@ -197,7 +209,7 @@ def test_limits_and_averages_are_never_proved_wrong() -> None:
         lambda data: lm.share_at_least(data.each(lambda w: w.start == 0), 10_000, 0.5)
     )
     for statement in (settled, average, share):
-        finding = attacked(statement, **SMALL)
+        finding = attacked(statement, scope={"size": 1}, budget=0.0)
         assert finding.status is Outcome.UNDECIDED, finding.reason
         assert not finding.certified
         assert "extrapolated" in finding.reason
@@ -456,6 +468,18 @@ def test_proving_is_given_up_after_six_times() -> None:
     assert calls == [1] * 6
     assert hunt.proofs == 6
     assert not hunt.settled
+
+
+def test_findings_as_a_table() -> None:
+    found = Findings([attacked(claim(at_most(bound)), **SMALL) for bound in (2.65, 1e9)])
+    page = found._repr_html_()
+    assert page.index("<th>status") < page.index("<td>fails") < page.index("<td>survived")
+    assert found[0]._repr_html_().count("<tr>") == 2
+    other = replace(found[1], claim="walks/y")
+    both = Findings([found[0], other])
+    assert (both["walks/x"], both["walks/y"]) == (found[0], other)
+    with pytest.raises(InputError, match=r"unknown finding 'z'.*walks/x"):
+        both["z"]
 
 
 def test_findings_as_documents() -> None:

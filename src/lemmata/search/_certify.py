@@ -335,7 +335,9 @@ def _same_elsewhere(
     """Whether the instance, written in other ways, breaks the statement by as much."""
     for other in space.equivalents(instance):
         again = try_all(claim, [other], attempt.options, 0)
-        if not again or abs(_gap(again[0]) - _gap(attempt)) > _gap(attempt) / 10:
+        if not again or not again[0].broken:
+            return False
+        if abs(_gap(again[0]) - _gap(attempt)) > _gap(attempt) / 10:
             return False
     return True
 
