@@ -209,3 +209,22 @@ def test_embeddings_of_a_witness_are_plain() -> None:
     embeddings = lm.falsify(long).witness.instance.embeddings
     assert np.count_nonzero(embeddings) <= 2
     assert set(np.unique(embeddings)) <= {0.0, 2.0, 5.0}
+
+
+def test_an_attribute_that_is_rounding_alone_is_no_proof() -> None:
+    """W^cyc is 0 for balanced ties; an interval Newton step knows, whatever floats say."""
+    tied = lm.mechanics.Dataset.from_sentences("tied", ["a b c a", "a b c b"])
+    noisy = replace(tied, name="noisy")
+    noisy.__dict__["W_cyc"] = np.full((3, 3), 5e-32)
+    space = MECHANICS.space
+    assert space is not None
+
+    @lm.claim("W^cyc is 0", setting="mechanics", on="instances")
+    def nothing(data):
+        return lm.equal(data.each(lambda d: np.abs(d.W_cyc).max()), 0.0)
+
+    (attempt,) = try_all(claim_of(nothing), [noisy], {}, 0)
+    assert attempt.broken
+    found = certify(claim_of(nothing), space, attempt, lambda case: case)
+    assert not found.proved
+    assert found.rounding

@@ -163,12 +163,6 @@ class BallArray(np.ndarray):
     def __bool__(self) -> bool:
         raise TypeError("a ball is neither true nor false")
 
-    def _comparing_in_secret(self, *inputs: Any, **options: Any) -> Any:
-        raise TypeError("methods of arrays that compare are not written for balls")
-
-    argmax = argmin = sort = argsort = partition = argpartition = _comparing_in_secret
-    searchsorted = nonzero = _comparing_in_secret
-
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if ufunc in TRUTH:
             raise TypeError(f"numpy.{ufunc.__name__} is not written for balls")
@@ -191,6 +185,23 @@ class BallArray(np.ndarray):
             raise TypeError(f"numpy.{function.__name__} is not written for balls")
         result = super().__array_function__(function, types, inputs, options)
         return tuple(map(as_balls, result)) if isinstance(result, tuple) else as_balls(result)
+
+
+def _comparing_in_secret(self: BallArray, *inputs: Any, **options: Any) -> Any:
+    raise TypeError("methods of arrays that compare are not written for balls")
+
+
+for _name in (
+    "argmax",
+    "argmin",
+    "sort",
+    "argsort",
+    "partition",
+    "argpartition",
+    "searchsorted",
+    "nonzero",
+):
+    setattr(BallArray, _name, _comparing_in_secret)
 
 
 class BallInstance:

@@ -120,7 +120,7 @@ def _untrained(
         return Certificate(False, "written in another way, it is not the same", rounding=True)
     plain = Certificate(True, "recomputed from its file; nothing is trained")
     cases = evidence_for(claim, Bench(instances=[instance]))[1].cases
-    if len(cases) > 1 or cases[0] is not instance:
+    if len(cases) != 1 or cases[0] is not instance:
         return plain
     for _ in _precisions(PRECISIONS[:1]):
         run = BallRun(instance, None, {}, space.enclosures(instance))
@@ -132,9 +132,11 @@ def _untrained(
             if isinstance(error.__cause__, CannotTellError):
                 return Certificate(False, "in balls the violation is not certain")
             return plain
+        if not all(isinstance(comparison, Inequality | Identity) for comparison in comparisons):
+            return plain
         if not any(_violated(comparison) for comparison in comparisons):
             says = "in balls around what the instance knows there is no violation"
-            small = all(_at_most_broken_by(c, _gap(attempt) / 2) for c in comparisons)
+            small = all(_at_most_broken_by(c, _gap(attempt) / 2, None) for c in comparisons)
             return Certificate(False, says, rounding=small)
     return replace(plain, says="recomputed from its file, in balls; nothing is trained")
 
@@ -348,7 +350,7 @@ def _can_be_proved_wrong(comparison: Comparison) -> bool:
     return not chance and not isinstance(comparison, Limit)
 
 
-def _at_most_broken_by(comparison: Comparison, gap: float, steps: np.ndarray) -> bool:
+def _at_most_broken_by(comparison: Comparison, gap: float, steps: np.ndarray | None) -> bool:
     """Whether balls exclude a violation of this size everywhere that it speaks of."""
     if not isinstance(comparison, Inequality | Identity):
         return False
