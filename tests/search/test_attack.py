@@ -12,6 +12,7 @@ from lemmata._verbs import find_claims, setting_of
 from lemmata.search import Finding, Outcome, attack
 from lemmata.search._score import try_all
 
+SHORT = lm.experiment("mechanics", steps=20)
 FILE = Path(__file__).parent / "conjectures.py"
 
 
@@ -131,3 +132,22 @@ def test_instances_that_cannot_be_evaluated_are_set_aside() -> None:
     bad = lm.mechanics.Dataset.from_samples("nothing", [["a", "b"]], ["c"])
     tried = try_all(claim("true_path"), [*good, bad], {}, 0)
     assert len(tried) == 3
+
+
+def test_a_strict_statement_that_is_touched_is_undecided() -> None:
+    """With one sample every step has the same direction, so that the norm is the path."""
+
+    @lm.claim("shorter", setting="mechanics", hypotheses=["zero_start", "nonzero"], on=SHORT)
+    def shorter(run):
+        return lm.at_most(run.norm[:, 1:], run.steps[1:] * run.rate, strict=True)
+
+    @lm.claim(
+        "moved", setting="mechanics", hypotheses=["zero_start", "acyclic", "nonzero"], on=SHORT
+    )
+    def moved(run):
+        return lm.at_least(run.norm[:, 1:2], 0.0, strict=True)
+
+    finding = lm.falsify(shorter, budget=1.0)
+    assert finding.status is Outcome.UNDECIDED
+    assert "equal up to rounding" in finding.reason
+    assert lm.falsify(moved, budget=1.0).status is Outcome.SURVIVED

@@ -176,6 +176,9 @@ def _conclude(hunt: Hunt, proofs: Proofs, interrupted: bool) -> Finding:
         return Finding(claim.name, claim.statement, Outcome.UNDECIDED, reason, **facts)
     if hunt.broken and not hunt.settled and (hunt.fresh or proofs.witness is None):
         proofs.succeed()
+    if not hunt.broken and hunt.closest is not None and hunt.closest.touches:
+        reason = f"on {facts['closest_to']} the sides are equal up to rounding, and it is strict"
+        return Finding(claim.name, claim.statement, Outcome.UNDECIDED, f"{reason}{early}", **facts)
     if not hunt.broken or proofs.rounding:
         near = 0.0 if hunt.broken else facts["closest"]
         reason = f"the closest of {hunt.tried:,} instances is {near:.3g} away from breaking it"

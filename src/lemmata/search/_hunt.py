@@ -92,7 +92,7 @@ class Hunt:
                 self.broken.append(attempt)
                 if self.space.degenerate(attempt.instance) is None:
                     self.found.append(attempt)
-            elif self.closest is None or attempt.score < self.closest.score:
+            elif self.closest is None or _nearness(attempt) < _nearness(self.closest):
                 self.closest = attempt
         self.watch(self.says)
         if self.fresh and not self.settled and self.proofs < MOST_PROOFS:
@@ -136,3 +136,8 @@ class Hunt:
         near = "" if self.closest is None else f", closest {self.closest.score:.3g}"
         found = f", {len(self.broken):,} break it" if self.broken else ""
         return f"{self.stage}: {self.tried:,} tried{near}{found}"
+
+
+def _nearness(attempt: Attempt) -> tuple[float, bool]:
+    """Of two that are as near, one that may break a strict statement comes first."""
+    return attempt.score, not attempt.touches

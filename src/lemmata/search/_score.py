@@ -21,12 +21,14 @@ class Attempt:
         instance: what was tried, with the options it was trained with.
         score: its distance from breaking the statement, relative to the sides; negative if it does.
         place: where, with both sides; known for the worst of those that were tried together.
+        touches: whether the sides of a strict statement are equal there, up to rounding.
     """
 
     instance: Any
     options: Mapping[str, Any]
     score: float
     place: Mapping[str, Any] | None = None
+    touches: bool = False
 
     @property
     def broken(self) -> bool:
@@ -70,6 +72,9 @@ def try_all(
             attempt = Attempt(instance, options, float(score))
             if row == judgement.case and judgement.witness is not None:
                 attempt = with_judgement(attempt, judgement)
+                strict = getattr(comparison, "sense", "") in (">", "<")
+                unclear = strict and judgement.status is Status.UNDECIDED
+                attempt = replace(attempt, touches=unclear)
             worst[id(instance)] = attempt
     return list(worst.values())
 

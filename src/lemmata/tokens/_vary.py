@@ -44,7 +44,8 @@ def vary_data(data: TokenData, generator: np.random.Generator) -> TokenData:
             chosen, label=chosen.tokens[int(generator.integers(K)) % len(chosen.tokens)]
         )
     elif kind == 3:
-        samples[at] = replace(chosen, count=int(generator.choice(COUNTS)))
+        count = int(generator.choice((*COUNTS, chosen.count + 1, samples[at - 1].count + 1)))
+        samples[at] = replace(chosen, count=count)
     else:
         tokens = list(chosen.tokens)
         tokens[int(generator.integers(len(tokens)))] = int(generator.integers(K))
