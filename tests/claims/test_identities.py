@@ -136,6 +136,21 @@ def test_the_interval_is_clopper_and_pearsons() -> None:
     assert f"between {float(low):.4g} and {float(high):.4g}" in judged.reason
 
 
+def test_the_interval_at_its_ends() -> None:
+    """None of n: up to 1 - a^(1/n), where a is the tail; one of n: from 1 - (1 - a)^(1/n) on."""
+    n, a = 20, 5e-4
+    for hits, low, high in (
+        (0, 0.0, 1 - a ** (1 / n)),
+        (1, 1 - (1 - a) ** (1 / n), None),
+        (n - 1, None, (1 - a) ** (1 / n)),
+        (n, a ** (1 / n), 1.0),
+    ):
+        reason = judge(share_at_least([[hits]], [[n]], 0.0), evidence()).reason
+        between = reason.split("between ")[1].split(";")[0].split(" and ")
+        assert low is None or float(between[0]) == pytest.approx(low, rel=1e-3)
+        assert high is None or float(between[1]) == pytest.approx(high, rel=1e-3)
+
+
 def test_the_worst_share_speaks() -> None:
     judged = judge(share_at_least([[990], [700]], 1000, 0.9), evidence(2))
     assert judged.status is Status.FAILS
