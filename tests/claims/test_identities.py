@@ -28,13 +28,20 @@ def test_a_value_unknown_on_one_side_does_not_hide_a_difference_elsewhere() -> N
 
 def test_known_together_nowhere() -> None:
     assert judge(equal([[1.0, NAN]], [[NAN, 1.0]]), evidence()).status is Status.UNDECIDED
-    assert judge(equal(np.zeros((0, 2)), 0.0), evidence(0)).status is Status.INAPPLICABLE
+    none = judge(equal(np.zeros((0, 2)), 0.0, part="rows"), evidence(0))
+    assert none.status is Status.INAPPLICABLE
+    assert none.reason == "rows: there is no case that it speaks of"
 
 
 def test_rounding_is_relative() -> None:
     for size in (1e-150, 1.0, 1e150):
         assert judge(equal([[size]], size * (1 + 50 * EPS)), evidence()).status is Status.HOLDS
         assert judge(equal([[size]], size * (1 + 90 * EPS)), evidence()).status is Status.FAILS
+
+
+def test_sixty_four_roundings_are_allowed() -> None:
+    assert judge(equal([[1 + 64 * EPS]], 1.0), evidence()).status is Status.HOLDS
+    assert judge(equal([[1 + 65 * EPS]], 1.0), evidence()).status is Status.FAILS
 
 
 def test_every_case_is_judged_by_its_own_rounding() -> None:

@@ -122,5 +122,15 @@ def test_noise_is_part_of_the_error() -> None:
     assert far.status is Status.FAILS
 
 
+def test_a_limit_that_is_known_to_a_tenth_of_the_way_is_known() -> None:
+    """Noise that alternates is as large as its residual, twice which is the error."""
+    for noise, status in ((0.012, Status.HOLDS), (0.03, Status.UNDECIDED)):
+        curve = 1 / T + noise * (-1.0) ** np.arange(len(T))
+        judged = judge(tends_to(curve[None], 0.0), evidence(1, T))
+        assert judged.resolution is not None
+        assert 0.05 < judged.resolution < 0.2
+        assert judged.status is status, judged.resolution
+
+
 def test_no_case_is_inapplicable() -> None:
     assert judge(tends_to(np.zeros((0, 80)), 0.0), evidence(0, T)).status is Status.INAPPLICABLE
