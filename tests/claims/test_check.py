@@ -29,6 +29,7 @@ from lemmata.claims import (
     check,
     claims_of,
     combine,
+    repaired,
     statements,
     tally,
     worth,
@@ -354,3 +355,11 @@ def test_combining_takes_the_worst_in_the_order_of_statuses() -> None:
             parts = [Judgement("b", Status(better), "b"), Judgement("w", Status(worse), "w")]
             assert combine(parts).status == worse
             assert combine(parts[::-1]).part == "w"
+
+
+def test_a_repaired_version_differs_in_what_is_given() -> None:
+    version = repaired("it is above 1.5", where="here", hypotheses=(EVEN,), on=PLAIN, bound=1.5)
+    assert version == Version(
+        "repaired", "here", "it is above 1.5", (EVEN,), PLAIN, parameters={"bound": 1.5}
+    )
+    assert repaired("so") == Version("repaired", statement="so")

@@ -28,13 +28,20 @@ def test_a_value_unknown_on_one_side_does_not_hide_a_difference_elsewhere() -> N
 
 def test_known_together_nowhere() -> None:
     assert judge(equal([[1.0, NAN]], [[NAN, 1.0]]), evidence()).status is Status.UNDECIDED
-    assert judge(equal(np.zeros((0, 2)), 0.0), evidence(0)).status is Status.INAPPLICABLE
+    none = judge(equal(np.zeros((0, 2)), 0.0, part="rows"), evidence(0))
+    assert none.status is Status.INAPPLICABLE
+    assert none.reason == "rows: there is no case that it speaks of"
 
 
 def test_rounding_is_relative() -> None:
     for size in (1e-150, 1.0, 1e150):
         assert judge(equal([[size]], size * (1 + 50 * EPS)), evidence()).status is Status.HOLDS
         assert judge(equal([[size]], size * (1 + 90 * EPS)), evidence()).status is Status.FAILS
+
+
+def test_sixty_four_roundings_are_allowed() -> None:
+    assert judge(equal([[1 + 64 * EPS]], 1.0), evidence()).status is Status.HOLDS
+    assert judge(equal([[1 + 65 * EPS]], 1.0), evidence()).status is Status.FAILS
 
 
 def test_every_case_is_judged_by_its_own_rounding() -> None:
@@ -134,6 +141,21 @@ def test_the_interval_is_clopper_and_pearsons() -> None:
     high = findroot(lambda p: betainc(8, 13, p, 1, regularized=True) - 5e-4, 0.72)
     assert judged.resolution == pytest.approx(float(high - low) / 2, rel=1e-9)
     assert f"between {float(low):.4g} and {float(high):.4g}" in judged.reason
+
+
+def test_the_interval_at_its_ends() -> None:
+    """None of n: up to 1 - a^(1/n), where a is the tail; one of n: from 1 - (1 - a)^(1/n) on."""
+    n, a = 20, 5e-4
+    for hits, low, high in (
+        (0, 0.0, 1 - a ** (1 / n)),
+        (1, 1 - (1 - a) ** (1 / n), None),
+        (n - 1, None, (1 - a) ** (1 / n)),
+        (n, a ** (1 / n), 1.0),
+    ):
+        reason = judge(share_at_least([[hits]], [[n]], 0.0), evidence()).reason
+        between = reason.split("between ")[1].split(";")[0].split(" and ")
+        assert low is None or float(between[0]) == pytest.approx(low, rel=1e-3)
+        assert high is None or float(between[1]) == pytest.approx(high, rel=1e-3)
 
 
 def test_the_worst_share_speaks() -> None:

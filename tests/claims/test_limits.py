@@ -50,7 +50,7 @@ def test_a_curve_that_never_moves_settles_where_it_is() -> None:
     still = np.full((1, len(T)), 0.5)
     assert judge(tends_to(still), evidence(1, T)).status is Status.FAILS
     assert judge(tends_to(still, 0.5), evidence(1, T)).status is Status.HOLDS
-    assert judge(Limit(still), evidence(1, T)).status is Status.FAILS
+    assert judge(Limit(1 / T[None]), evidence(1, T)).status is Status.HOLDS
     assert judge(tends_to(1 / T[None]), evidence(1, T)).status is Status.HOLDS
 
 
@@ -120,6 +120,16 @@ def test_noise_is_part_of_the_error() -> None:
     assert judged.status in (Status.HOLDS, Status.UNDECIDED)
     far = judge(tends_to((0.5 + 1 / T + noise / 10)[None], 0.0), evidence(1, T))
     assert far.status is Status.FAILS
+
+
+def test_a_limit_that_is_known_to_a_tenth_of_the_way_is_known() -> None:
+    """Noise that alternates is as large as its residual, twice which is the error."""
+    for noise, status in ((0.012, Status.HOLDS), (0.03, Status.UNDECIDED)):
+        curve = 1 / T + noise * (-1.0) ** np.arange(len(T))
+        judged = judge(tends_to(curve[None], 0.0), evidence(1, T))
+        assert judged.resolution is not None
+        assert 0.05 < judged.resolution < 0.2
+        assert judged.status is status, judged.resolution
 
 
 def test_no_case_is_inapplicable() -> None:

@@ -11,6 +11,8 @@ from lemmata._errors import InputError
 from lemmata.margin import MaxMargin, Status
 from lemmata.settings import (
     RECORD,
+    AbstractSetting,
+    AbstractSpace,
     Evidence,
     Option,
     OrdersView,
@@ -91,9 +93,11 @@ def test_numbers_of_each_case_and_rows_of_different_lengths(evidence: Evidence[T
 
 def test_hypotheses_are_broken_by_their_problems_alone() -> None:
     small = hypothesis("small", "Assumption 1", "numbers are small", "large", "huge")
+    assert (small.name, small.title, small.says) == ("small", "Assumption 1", "numbers are small")
     assert small.broken([ODD, LARGE]) == [LARGE]
     assert small.broken([ODD]) == []
     both = union("both", "Section 2", "small and even", [small, hypothesis("even", "", "", "odd")])
+    assert (both.name, both.title, both.says) == ("both", "Section 2", "small and even")
     assert both.broken_by == {"large", "huge", "odd"}
     assert both.broken([ODD, LARGE]) == [ODD, LARGE]
 
@@ -132,6 +136,9 @@ OPTIONS = (
 def test_what_is_typed_is_read() -> None:
     assert step_numbers("1,100,900") == (1, 100, 900)
     assert RECORD.read("3,4") == (3, 4)
+    assert (RECORD.name, RECORD.flag) == ("record", "--record")
+    with pytest.raises(InputError, match="--record takes step numbers like 1,100,900; got 'x'"):
+        RECORD.read("x")
     rate = OPTIONS[1]
     assert (rate.read("paper"), rate.read("0.5")) == ("paper", 0.5)
     with pytest.raises(InputError, match="--lr takes a number or 'paper'; got 'fast'"):
@@ -156,6 +163,47 @@ def test_options_without_effect_are_refused() -> None:
     check_options("toy", OPTIONS, {"algorithm": object(), "rate": 0.1})
     with pytest.raises(InputError, match="has no effect with algorithm gd"):
         check_options("toy", OPTIONS, {"algorithm": object(), "epsilon": 0.1})
+
+
+class Toy(AbstractSetting[Thing]):
+    key = "toy"
+    options = OPTIONS
+    hypotheses = (hypothesis("small", "", "", "large"), hypothesis("even", "", "", "odd"))
+
+    def read(self, file: Any, embeddings: Any = None) -> Any:
+        raise NotImplementedError
+
+    draw = analyze = train = read
+
+
+def test_a_setting_knows_its_options_and_hypotheses() -> None:
+    toy = Toy()
+    toy.check({"rate": 0.1})
+    with pytest.raises(InputError, match="unknown option of the toy setting 'x'"):
+        toy.check({"x": 1})
+    assert toy.hypothesis("even") is toy.hypotheses[1]
+    with pytest.raises(InputError, match=r"unknown hypothesis of the toy setting 'odd'.*even"):
+        toy.hypothesis("odd")
+
+
+class Bare(AbstractSpace[Thing]):
+    """A space that says only what it must."""
+
+    limits = {"n": 1}  # noqa: RUF012
+
+    def scopes(self, limits: Any) -> Any:
+        raise NotImplementedError
+
+    extremes = draw = vary = simpler = size = scopes
+
+
+def test_what_a_space_need_not_say() -> None:
+    bare, thing = Bare(), Thing("a")
+    assert bare.degenerate(thing) is None
+    assert bare.doubt(thing) == 0.0
+    assert list(bare.equivalents(thing)) == list(bare.changes(thing)) == []
+    assert bare.trainings() == ({},)
+    assert bare.replay(thing, {}, np.array([0, 1])) is None
 
 
 # Runs.
@@ -188,6 +236,14 @@ def test_a_column_comes_before_what_instances_know() -> None:
     single = Run("toy", "", things, evidence, (None,), (True,))
     np.testing.assert_array_equal(single.weight, [[7.0]])
     assert repr(single) == "<Run of 1 instance (toy) to step 0: weight>"
+
+
+def test_a_run_without_records_and_pictures_of_columns() -> None:
+    things = (Thing("a"),)
+    empty = Evidence(things, np.zeros(0, dtype=int), {"norm": np.zeros((1, 0))})
+    assert "to step 0" in repr(Run("toy", "", things, empty, (None,), (True,)))
+    assert run().plot("norm", band="none").axes[0].get_xscale() == "symlog"
+    assert run().plot("norm", band="none", log=False).axes[0].get_xscale() == "linear"
 
 
 def test_a_run_as_json() -> None:
@@ -228,8 +284,8 @@ def test_a_run_as_a_long_table() -> None:
 
 def test_every_last_token_has_its_place() -> None:
     graph = PriorityGraph(4, (0, 4), {(0, 4): 0})
-    view = OrdersView(("a",), {4: graph}, unreachable={2: (1,)}, samples={0: 3, 4: 1})
-    assert view.queries == [0, 2, 4]
+    view = OrdersView(("a",), {4: graph}, unreachable={2: (1,)}, samples={16: 3, 4: 1, 8: 2})
+    assert view.queries == [2, 4, 8, 16]
 
 
 def test_a_certificate_lists_what_is_not_zero() -> None:

@@ -20,7 +20,7 @@ class Shrinking(AbstractDynamics):
     start: Float[Array, "..."]
 
     def init(self):
-        return self.start
+        return {first}
 
     def step(self, state):
         # {docstring}
@@ -31,9 +31,11 @@ class Shrinking(AbstractDynamics):
 '''
 
 
-def shrinking(docstring: str, factor: float = 0.5, measured: str = "state") -> Any:
+def shrinking(
+    docstring: str, factor: float = 0.5, measured: str = "state", first: str = "self.start"
+) -> Any:
     names: dict[str, Any] = {}
-    exec(SOURCE.format(docstring=docstring, factor=factor, measured=measured), names)
+    exec(SOURCE.format(docstring=docstring, factor=factor, measured=measured, first=first), names)
     return names["Shrinking"](jnp.ones(2))
 
 
@@ -56,7 +58,8 @@ def test_another_step_or_measurement_is_computed_anew(tmp_path: Path) -> None:
     sizes(shrinking("halves"), tmp_path)
     assert sizes(shrinking("halves", factor=0.25), tmp_path)[0] == [1.0, 0.25, 0.0625]
     assert sizes(shrinking("halves", measured="2 * state"), tmp_path)[0] == [2.0, 1.0, 0.5]
-    assert len(list(tmp_path.iterdir())) == 3
+    assert sizes(shrinking("halves", first="3 * self.start"), tmp_path)[0] == [3.0, 1.5, 0.75]
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 def test_where_a_result_came_from_stands_beside_it(tmp_path: Path) -> None:

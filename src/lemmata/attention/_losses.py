@@ -120,7 +120,7 @@ class HeadLoss(AbstractLoss):
     """Cross-entropy of softmax(C X^T s), or (1 - softmax(C X^T s)_y)^2 if ``squared``."""
 
     margins: Float[Array, "*batch inputs slots vocabulary"]
-    squared: bool = eqx.field(static=True, default=False)
+    squared: bool = eqx.field(static=True)
 
     def __call__(self, inputs: Inputs, logits: Float[Array, "cells"]) -> Evaluation:
         evaluate = squared_gradient if self.squared else attention_gradient
