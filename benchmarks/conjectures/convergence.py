@@ -10,8 +10,16 @@ from lemmata.tokens import Role
 
 SHORT = lm.experiment("convergence", steps=200)
 PLAIN = lm.experiment("convergence", steps=200, algorithm="gd", rate=0.01, stage1_rate=0.01)
+SHALLOW = lm.experiment("convergence", steps=200, stage1_steps=50, stage1_rate=0.1)
+JOINTLY = lm.experiment("convergence", algorithm="joint", steps=60)
 REALIZABLE = ["realizable", "choice"]
 PAPER = [*REALIZABLE, "prefix_closed", "orthonormal", "not_outnumbered", "zero_start"]
+
+
+def stars(dataset):
+    """The sum of m/(m + 1) over queries with m tokens below an optimal one."""
+    below = [len(dataset.orders.having(q, Role.NON_OPTIMAL)) for q in dataset.orders.graphs]
+    return sum(m / (m + 1) for m in below)
 
 
 @lm.claim("W_kq stays in the ball of the path around W_kq(0)", setting="convergence", on=SHORT)
@@ -155,6 +163,90 @@ def true_roles(data):
     return lm.equal(counted, data.each(lambda d: d.K))
 
 
+@lm.claim(
+    "both layers together are no longer than the path",
+    setting="convergence",
+    hypotheses=["single_valued"],
+    on=JOINTLY,
+)
+def true_joint_path(run):
+    """A step of joint training has length eta over both layers."""
+    return lm.at_most(np.sqrt(run.norm**2 + run.value_norm**2), run.steps * run.rate)
+
+
+@lm.claim(
+    "the loss stays above what W_ov allows",
+    setting="convergence",
+    hypotheses=["single_valued", "orthonormal", "two_tokens"],
+    on=SHALLOW,
+)
+def true_floor(run):
+    """No input gives its label a lead of more than the margin 5/sqrt(|V| - 1) of W_ov."""
+    others = run.each(lambda d: d.K - 1)
+    floor = np.log(np.log1p(others * np.exp(-5 / np.sqrt(others))))
+    return lm.at_least(run.log_loss, floor, size=1 + np.abs(floor))
+
+
+@lm.claim(
+    "the gradient is at most four margins long",
+    setting="convergence",
+    hypotheses=[*REALIZABLE, "orthonormal"],
+    on=SHALLOW,
+)
+def true_gradient(run):
+    """An input moves its logits by at most the margin times what attention may shift."""
+    return lm.at_most(run.log_gradient_norm, np.log(20 / np.sqrt(run.each(lambda d: d.K - 1))))
+
+
+@lm.claim("no lead is ever lost", setting="convergence", hypotheses=PAPER, on=SHORT)
+def true_leads_grow(run):
+    """Every step raises the optimal token of a query and lowers the others."""
+    gained = np.diff(run.smallest_margin, axis=1)
+    return lm.at_least(gained, 0.0, size=1 + run.norm[:, 1:])
+
+
+@lm.claim("log-odds follow the leads", setting="convergence", hypotheses=PAPER, on=SHORT)
+def true_odds_follow(run):
+    """At worst the optimal token stands alone among all others, each behind by the least lead."""
+    others = run.each(lambda d: d.data.longest_input - 1)
+    size = 1 + np.abs(run.smallest_margin)
+    return lm.at_least(run.smallest_log_odds, run.smallest_margin - np.log(others), size=size)
+
+
+@lm.claim(
+    "attention starts at one over the longest input",
+    setting="convergence",
+    hypotheses=["realizable", "zero_start"],
+    on=SHORT,
+)
+def true_even(run):
+    """At W_kq = 0 all positions of an input weigh the same."""
+    longest = run.each(lambda d: d.data.longest_input)
+    return lm.equal(run.smallest_weight[:, :1], 1 / longest)
+
+
+@lm.claim(
+    "there are as many inputs as tokens",
+    setting="convergence",
+    hypotheses=["single_valued"],
+    on="instances",
+)
+def true_inputs(data):
+    """Each token alone is an input."""
+    return lm.at_least(data.each(lambda d: d.N), data.each(lambda d: d.K))
+
+
+@lm.claim(
+    "W_kq*^2 adds up stars",
+    setting="convergence",
+    hypotheses=["realizable", "prefix_closed", "orthonormal"],
+    on="instances",
+)
+def true_stars(data):
+    """One optimal token above m others: m/(m + 1)."""
+    return lm.equal(data.each(lambda d: d.norm_kq**2), data.each(stars), size=1.0)
+
+
 @lm.claim("W_kq grows 3/4 as fast as the path", setting="convergence", hypotheses=PAPER, on=SHORT)
 def false_speed(run):
     """Columns take turns with long steps, and the path is not straight."""
@@ -273,3 +365,72 @@ def false_own_optimal(data):
 def false_unit_step(run):
     """Long embeddings, or long stages, have a large curvature."""
     return lm.at_most(run.log_loss[:, 1:], run.log_loss[:, :-1], rounding=1e-12)
+
+
+@lm.claim(
+    "W_ov goes straight to W_ov* in joint training, too",
+    setting="convergence",
+    hypotheses=[*PAPER],
+    on=JOINTLY,
+)
+def false_joint_direction(run):
+    """Inputs of two tokens pull it aside."""
+    return lm.at_most(run.value_one_minus_correlation[:, 1:], 1e-3)
+
+
+@lm.claim("the gradient never grows", setting="convergence", hypotheses=PAPER, on=SHALLOW)
+def false_gradient(run):
+    """It does as attention leaves an even start among three tokens."""
+    return lm.at_most(run.log_gradient_norm[:, 1:], run.log_gradient_norm[:, :-1])
+
+
+@lm.claim("the path is straight", setting="convergence", hypotheses=PAPER, on=SHORT)
+def false_straight(run):
+    """Not if two queries share it unevenly."""
+    return lm.equal(run.norm, run.steps * run.rate)
+
+
+@lm.claim("every optimal token soon has half", setting="convergence", hypotheses=PAPER, on=SHORT)
+def false_half(run):
+    """A rare input waits."""
+    return lm.at_least(run.smallest_weight[:, -1:], 0.5)
+
+
+@lm.claim("a lead is no longer than W_kq", setting="convergence", hypotheses=PAPER, on=SHORT)
+def false_lead(run):
+    """It is up to sqrt 2 times as long."""
+    return lm.at_most(run.smallest_margin, run.norm)
+
+
+@lm.claim(
+    "the loss halves every hundred steps",
+    setting="convergence",
+    hypotheses=PAPER,
+    on=lm.experiment("convergence", steps=300, record=(0, 100, 200, 300)),
+)
+def false_halving(run):
+    """Where W_ov is reached there is nothing left to win."""
+    return lm.at_most(np.diff(run.log_loss, axis=1), -np.log(2))
+
+
+@lm.claim(
+    "there are no more inputs than tokens and edges",
+    setting="convergence",
+    hypotheses=["realizable", "prefix_closed", "choice"],
+    on="instances",
+)
+def false_inputs(data):
+    """Repeated tokens make inputs without edges."""
+    edges = data.each(lambda d: sum(len(g.edges) for g in d.orders.graphs.values()))
+    return lm.at_most(data.each(lambda d: d.N), data.each(lambda d: d.K) + edges)
+
+
+@lm.claim(
+    "W_kq*^2 adds up stars, prefix-closed or not",
+    setting="convergence",
+    hypotheses=["realizable", "orthonormal", "choice"],
+    on="instances",
+)
+def false_stars(data):
+    """Several optimal tokens are no star."""
+    return lm.equal(data.each(lambda d: d.norm_kq**2), data.each(stars), size=1.0)

@@ -9,7 +9,7 @@ from flint import ctx
 from oracles.golden import cases
 
 from lemmata.papers.convergence.experiments._points import equation_6
-from lemmata.papers.convergence.setting import REALIZABLE, SETTING, Dataset, TwoStage
+from lemmata.papers.convergence.setting import REALIZABLE, SETTING, Dataset, Joint, TwoStage
 from lemmata.papers.convergence.setting._replay import _evaluate, _inputs, _matrix, replay
 from lemmata.papers.convergence.setting._scopes import realizable_sentences, small_datasets
 from lemmata.papers.convergence.setting._space import SentenceSpace
@@ -105,8 +105,26 @@ def test_closed_form_of_stage_1_agrees_with_its_steps() -> None:
         assert all(abs(float(a - b)) <= 1e-60 * (1 + abs(float(a))) for a, b in known), name
 
 
-def test_balls_do_not_cover_joint_training() -> None:
-    assert SPACE.replay(dataset("counts"), {"algorithm": "joint"}, np.array([0, 3])) is None
+@pytest.mark.parametrize("rate", ["paper", 1.0])
+def test_joint_training_agrees_with_balls(rate) -> None:
+    steps, training = np.array([0, 1, 7, 40]), Joint(steps=40, rate=rate)
+    plain = dataset("counts")
+    skew = np.linspace(-9, -1, len(plain.data.samples))
+    instances = [plain, replace(plain, log_frequency=skew)]
+    series = training.run(instances).recording.series
+    for row, instance in enumerate(instances):
+        columns = SPACE.replay(instance, training.options, steps)
+        assert columns is not None
+        assert set(series) < set(columns)
+        for name, grid in series.items():
+            start = 2 if "correlation" in name else 0  # at W = 0 there is no direction
+            middle = [float(ball) for ball in columns[name][start:]]
+            np.testing.assert_allclose(grid[row, steps[start:]], middle, rtol=1e-9, atol=1e-11)
+
+
+def test_balls_do_not_cover_joint_training_elsewhere() -> None:
+    options = Joint(steps=3).options
+    assert SPACE.replay(dataset("general"), options, np.array([0, 3])) is None
 
 
 def test_too_little_precision_is_no_answer() -> None:

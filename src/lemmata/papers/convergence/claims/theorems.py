@@ -228,13 +228,17 @@ def theorem_2_threshold(evidence: Evidence[Dataset]) -> Comparison:
     "theorem-2/epsilon",
     "Appendix C.6",
     "t ≥ 4L‖W_kq*‖/η · log(L/ε) gives 1/(1 + L exp(−C₁t)) ≥ 1/(1 + ε).",
+    on=STRUCTURES,
     kind="misprint",
 )
 def theorem_2_epsilon(evidence: Evidence[Dataset]) -> Comparison:
-    """At ε = 1/100. A square is missing: it takes ‖W_kq*‖², which is larger when ‖W_kq*‖ > 1."""
-    n, L, log = evidence.norm_kq, evidence.L, np.log(evidence.L / 0.01)
-    takes = log / theory.C1(evidence.rate, n, L)
-    return at_least(4 * L * n / evidence.rate * log, takes, part="steps stated for ε = 1/100")
+    """At ε = 1/100, and in units of 1/η, which is on both sides.
+
+    A square is missing: it takes ‖W_kq*‖², which is larger when ‖W_kq*‖ > 1.
+    """
+    n, L = evidence.each(lambda d: d.norm_kq), evidence.each(lambda d: d.L_max)
+    log = np.log(L / 0.01)
+    return at_least(4 * L * n * log, log / theory.C1(1, n, L), part="tη stated for ε = 1/100")
 
 
 @claim(

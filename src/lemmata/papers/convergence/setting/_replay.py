@@ -17,7 +17,7 @@ from lemmata.tokens import Role
 
 from ._dataset import Dataset
 from ._rays import FAR, enclosed, frequencies
-from ._two_stage import TwoStage
+from ._two_stage import Joint, TwoStage
 
 UNKNOWN = arb("nan")
 
@@ -36,6 +36,7 @@ class Asked:
     length: int
     weight: arb
     values: dict[int, list[arb]]
+    label: int
 
 
 def replay(dataset: Dataset, training: TwoStage, steps: Int[np.ndarray, "records"]) -> Balls:
@@ -62,10 +63,8 @@ def replay(dataset: Dataset, training: TwoStage, steps: Int[np.ndarray, "records
             row = _common(W, gradient, loss, target)
             records.append(row | _roles(dataset, inputs, logits, _across(after, E)))
         W = after
-    records += [dict.fromkeys(records[0], UNKNOWN)] * (len(steps) - len(records))
-    columns = {name: np.array([row[name] for row in records], dtype=object) for name in records[0]}
     return {
-        **columns,
+        **_columns(records, len(steps)),
         **_constants(dataset, training, rates),
         **_far_ahead(dataset, training, inputs, rates),
     }
@@ -94,6 +93,50 @@ def _on_a_ray(dataset: Dataset, inputs: list[Asked], W: arb_mat) -> tuple[arb, a
     return gap, _smallest(odds), loss.log()
 
 
+def replay_joint(dataset: Dataset, training: Joint, steps: Int[np.ndarray, "records"]) -> Balls:
+    """What joint training of both layers records, with the usual embeddings and from zero."""
+    K, rate = dataset.K, arb(training.step_size(dataset))
+    values, W = arb_mat(K, K), arb_mat(K, K)
+    records, wanted = [], set(steps.tolist())
+    for step in range(int(steps[-1]) + 1):
+        inputs = _inputs(dataset, values)
+        loss, slope = _evaluate(W, inputs, K)
+        value_slope = _value_slope(W, inputs, dataset)
+        length = (_inner(slope, slope) + _inner(value_slope, value_slope)).sqrt()
+        if not length.is_finite():
+            break
+        if step in wanted:
+            attention = _common(W, slope, loss, _target(dataset))
+            value = _common(values, value_slope, loss, _value_target(dataset))
+            names = ("norm", "one_minus_correlation")
+            beside = {f"value_{name}": value[name] for name in names}
+            records.append(attention | beside | {"log_gradient_norm": length.log()})
+        if not length.is_zero():
+            values, W = values - value_slope * (rate / length), W - slope * (rate / length)
+    return _columns(records, len(steps)) | {"rate": np.array([rate], dtype=object)}
+
+
+def _value_slope(W: arb_mat, inputs: list[Asked], dataset: Dataset) -> arb_mat:
+    """The gradient of the loss in (W_ov x)_v."""
+    slope = arb_mat(dataset.K, dataset.K)
+    for asked in inputs:
+        mass = _mass(asked, W)
+        others = [v for v in range(dataset.K) if v != asked.label]
+        wrong = _wrong(asked, mass)
+        total = sum(wrong, arb(0))
+        for x, part in mass.items():
+            for v, power in zip(others, wrong, strict=True):
+                slope[x, v] += asked.weight * part * power / (1 + total)
+            slope[x, asked.label] -= asked.weight * part * total / (1 + total)
+    return slope
+
+
+def _columns(records: list[dict[str, arb]], count: int) -> Balls:
+    """Rows as columns, unknown where there are none."""
+    rows = records + [dict.fromkeys(records[0], UNKNOWN)] * (count - len(records))
+    return {name: np.array([row[name] for row in rows], dtype=object) for name in rows[0]}
+
+
 def _constants(dataset: Dataset, training: TwoStage, rates: list[arb]) -> Balls:
     numbers = {
         "rate": rates[1],
@@ -108,18 +151,26 @@ def _constants(dataset: Dataset, training: TwoStage, rates: list[arb]) -> Balls:
     return {name: np.array([number], dtype=object) for name, number in numbers.items()}
 
 
+def _value_target(dataset: Dataset) -> arb_mat:
+    """W_ov*: at each x, e_n(x) − 1/|V|."""
+    K, after = dataset.K, dataset.collocation.following
+    matrix = arb_mat(K, K)
+    for x in range(K):
+        for v in range(K):
+            matrix[x, v] = arb(int(after[x] == v)) - arb(1) / K
+    return matrix
+
+
 def _values(dataset: Dataset, training: TwoStage, rate: arb, E: arb_mat | None) -> arb_mat:
     """(W_ov x)_v after stage 1, one row a token x.
 
     With the usual embeddings every step of normalized descent from zero goes along W_ov*.
     """
     K, after = dataset.K, dataset.collocation.following
-    ahead = arb_mat(K, K)
-    for x in range(K):
-        for v in range(K):
-            ahead[x, v] = arb(int(after[x] == v)) - arb(1) / K
     if E is None and training.rule == "ngd":
-        return ahead * (rate * training.stage1_steps / max(arb(K - 1).sqrt(), arb(1)))
+        return _value_target(dataset) * (
+            rate * training.stage1_steps / max(arb(K - 1).sqrt(), arb(1))
+        )
     W = arb_mat(K if E is None else E.ncols(), K)
     for _ in range(training.stage1_steps):
         slope = arb_mat(K, K)
@@ -156,6 +207,7 @@ def _inputs(dataset: Dataset, values: arb_mat) -> list[Asked]:
                 ]
                 for token in set(s.tokens)
             },
+            s.label,
         )
         for s, weight in zip(dataset.data.samples, frequencies(dataset), strict=True)
     ]
@@ -166,9 +218,7 @@ def _evaluate(logits: arb_mat, inputs: list[Asked], K: int) -> tuple[arb, arb_ma
     loss, slope = arb(0), arb_mat(K, K)
     for asked in inputs:
         mass = _mass(asked, logits)
-        wrong = [
-            sum((mass[x] * asked.values[x][v] for x in mass), arb(0)).exp() for v in range(K - 1)
-        ]
+        wrong = _wrong(asked, mass)
         total = sum(wrong, arb(0))
         loss += asked.weight * total.log1p()
         pull = {
@@ -179,6 +229,14 @@ def _evaluate(logits: arb_mat, inputs: list[Asked], K: int) -> tuple[arb, arb_ma
             rest = sum((mass[y] * (pull[x] - pull[y]) for y in mass if y != x), arb(0))
             slope[x, asked.query] += asked.weight * mass[x] * rest / (1 + total)
     return loss, slope
+
+
+def _wrong(asked: Asked, mass: dict[int, arb]) -> list[arb]:
+    """How likely the wrong next tokens are, in units of the right one."""
+    return [
+        sum((mass[x] * gap for x, gap in zip(asked.values, gaps, strict=True)), arb(0)).exp()
+        for gaps in zip(*asked.values.values(), strict=True)
+    ]
 
 
 def _mass(asked: Asked, logits: arb_mat) -> dict[int, arb]:

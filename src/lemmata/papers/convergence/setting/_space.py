@@ -26,9 +26,9 @@ from lemmata.tokens import (
 from ._dataset import Dataset
 from ._generators import Realizable
 from ._options import request_of
-from ._replay import replay
+from ._replay import replay, replay_joint
 from ._scopes import realizable_sentences, small_datasets, with_pairs
-from ._two_stage import TwoStage
+from ._two_stage import Joint
 
 RATES = (1e-3, 0.1, 1.0, 10.0, 100.0)
 """Step sizes from far below to far beyond the stable range."""
@@ -185,8 +185,12 @@ class SentenceSpace(AbstractSpace[Dataset]):
         self, instance: Dataset, options: Mapping[str, Any], steps: Int[np.ndarray, "records"]
     ) -> Balls | None:
         training = request_of(options).training
-        if not isinstance(training, TwoStage) or not instance.has_collocation:
+        if not instance.has_collocation:
             return None
+        if isinstance(training, Joint):
+            return (
+                None if instance.embeddings is not None else replay_joint(instance, training, steps)
+            )
         return replay(instance, training, steps)
 
 

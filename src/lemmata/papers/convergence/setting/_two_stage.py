@@ -233,6 +233,15 @@ class Joint:
             f"{_show_rate(self.rate, STAGE_1_CONSTANT)}"
         )
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """The same in the words of the setting's options."""
+        return {"algorithm": "joint", "steps": self.steps, "rate": self.rate}
+
+    def step_size(self, dataset: Dataset) -> float:
+        """eta for a dataset."""
+        return _rate(self.rate, STAGE_1_CONSTANT, dataset.K, dataset.norm_ov)
+
     def run(
         self,
         datasets: Sequence[Dataset],
@@ -244,7 +253,7 @@ class Joint:
         batch = Batch(datasets)
         if batch.embedded:
             raise InputError("joint training is for orthonormal embeddings that start from zero")
-        rate = np.array([_rate(self.rate, STAGE_1_CONSTANT, d.K, d.norm_ov) for d in datasets])
+        rate = np.array([self.step_size(dataset) for dataset in datasets])
         dynamics = JointTraining(
             start_values=jnp.zeros_like(batch.target_ov),
             start_weights=jnp.zeros_like(batch.target_kq),
