@@ -56,6 +56,7 @@ def parsers() -> tuple[Parser, dict[str, Parser]]:
 def list_(parser: Parser) -> None:
     """List papers, figures and claims, and the options of each setting."""
     parser.add_argument("paper", metavar="PAPER", nargs="?", help="One paper only.")
+    parser.switch("--coverage", "What each paper says, item by item, and what covers it.")
     _json(parser)
 
 
