@@ -109,7 +109,7 @@ INDEPENDENT_OR_NOT: Looked = Experiment(
 DIRECTIONS: Looked = Experiment(SAMPLES, compare_directions)
 PATHS: Tracked = Experiment(mixture(10, 6), follow_paths)
 FLOWS: Tracked = Experiment(mixture(3, 2), follow_flows)
-SPHERES: Looked = Experiment(Random(ACYCLIC, 6), follow_spheres)
+SPHERES: Looked = Experiment(Random(ACYCLIC, 3), follow_spheres)
 ANY_HEAD: Looked = Experiment(
     Random(ACYCLIC, 3), follow_spheres, Objective("linear", "embedding"), free=("loss", "head")
 )
@@ -152,7 +152,7 @@ BLOCK: Looked = Experiment(
     mixture(12, 8), train, Training(algorithm="block", rate=1.0, steps=20_000)
 )
 FACTORED: Looked = Experiment(
-    Random(ACYCLIC, 10), train_factors, Training(algorithm="factored", rate=0.01, steps=20_000)
+    Random(ACYCLIC, 24), train_factors, Training(algorithm="factored", rate=0.01, steps=20_000)
 )
 INFEASIBLE: Looked = Experiment(
     Random(Recipe(8, 4, 10, 6, "any"), 12, "infeasible"),
