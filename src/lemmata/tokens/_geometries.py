@@ -34,7 +34,7 @@ def with_simpler_arrays(instance: Any, names: tuple[str, ...]) -> Iterator[Any]:
     """The instance with one of these arrays made plainer, or all of them rounded."""
     arrays = {name: a for name in names if (a := getattr(instance, name)) is not None}
     for name, array in arrays.items():
-        for scale in SCALES:
+        for scale in SCALES if array.ndim == 2 else ():
             yield replace(instance, **{name: scale * np.eye(*array.shape)})
     for digits in (1, 2, 3):
         rounded = {name: _rounded(array, digits) for name, array in arrays.items()}

@@ -96,9 +96,9 @@ def test_only_what_is_known_to_fail_has_a_kind():
 @pytest.mark.parametrize(
     ("name", "part", "cosine"),
     [
-        ("theorem-1", "1 − corr", np.sqrt(3) / 2),
-        ("theorem-2", "1 − corr, l(u) = −u", 0.5),
-        ("theorem-2", "1 − corr, l(u) = (1 − u)²", 2 * np.sqrt(2) / 3),
+        ("theorem-1", "1 − corr, the flat loss with the given head", np.sqrt(3) / 2),
+        ("theorem-2", "1 − corr, −u", 0.5),
+        ("theorem-2", "1 − corr, the squared loss with the identity head", 11 / np.sqrt(133)),
     ],
 )
 def test_paths_of_other_losses_turn_elsewhere(bench, verdicts, name, part, cosine):

@@ -30,7 +30,7 @@ def test_the_radius_of_theorem_1():
         inside = 2 * mpf(3) * 25 * 2 * mpf("1.5") / (mpf("0.5") / 3)
         assert inside == 2700
         expected = float(4 * mp.log(inside))
-    found = theory.theorem_1_radius(0.25, 3, 5, (0.5, 2.0), (1 / 3, 1.5))
+    found = theory.theorem_1_radius(0.25, np.log(3), 5, (0.5, 2.0), (1 / 3, 1.5))
     assert found == pytest.approx(expected, rel=1e-14)
     assert found == pytest.approx(31.604, abs=1e-3)
 
@@ -44,7 +44,7 @@ def test_the_radius_of_lemma_4():
             (mp.log(mpf(argument.numerator) / argument.denominator) + mpf(3)) / mpf("0.2")
         )
     found = theory.lemma_4_radius(
-        0.2, 5, 4, (0.5, 2.0), (3.0, 3.0), (5.0, float(np.sqrt(9 / 5))), 1.5
+        0.2, np.log(5), 4, (0.5, 2.0), tuple(np.log([3, 3])), (np.log(5), np.log(9 / 5) / 2), 1.5
     )
     assert found == pytest.approx(expected, rel=1e-14)
 
@@ -57,8 +57,8 @@ def test_score_gaps_are_between_the_label_and_every_other_token():
 
 def test_the_range_of_ties():
     """(|C| - 1)(|I| L + log m)."""
-    assert theory.tie_range_bound(4, 6, 0.25, 1) == 4.5
-    assert theory.tie_range_bound(3, 6, 0.25, 2) == pytest.approx(3 + 2 * 0.6931471805599453)
+    assert theory.tie_range_bound(4, 6 * 0.25, 1) == 4.5
+    assert theory.tie_range_bound(3, 6 * 0.25, 2) == pytest.approx(3 + 2 * 0.6931471805599453)
 
 
 def test_odds_and_excess_are_those_of_the_attention():

@@ -9,7 +9,7 @@ import numpy as np
 from lemmata.claims import Comparison, Identity, Inequality, Limit, tends_to
 from lemmata.settings import Evidence, Grid, as_rows
 
-from ..experiments import EPS
+from ..experiments import EPS, At
 from ..setting import ACYCLIC_DATA, FEASIBLE, INDEPENDENT, NONZERO, REALIZABLE, Dataset
 
 EXACT = 1e-20
@@ -17,6 +17,12 @@ EXACT = 1e-20
 
 LATELY, NEARLY = 10.0, 0.2
 """Descent has arrived once its growth per e-fold, over the last decade of steps, is near |W^mm|."""
+
+SHORTEST = 1e-300
+"""A Lipschitz constant of 0 counts as this."""
+
+MANY_FOLDS = 20.0
+"""Ties are decided once their distance to W^cyc has fallen by so many e-folds."""
 
 ComparisonT = TypeVar("ComparisonT", bound=Comparison)
 
@@ -83,10 +89,30 @@ def optimum_error(dataset: Dataset) -> float:
     return dataset.margin.error_bound / max(dataset.norm, 1.0) + 64 * EPS
 
 
+def slowest_pace(dataset: Dataset) -> float:
+    """The least curvature of the risk along ties, at W^cyc: the pace of descent among them."""
+    reduced, basis = dataset.risk.tied_only(), dataset.bound_basis
+    if not len(basis):
+        return np.inf
+    at = At(dataset, dataset.dense(dataset.finite_part))
+    share = dataset.risk.weight.sum(where=dataset.risk.choice)
+    return float(share * at.curvature_roots(basis, reduced)[-1] ** 2)
+
+
+def settled(evidence: Evidence[Dataset], rate: np.ndarray, values: Grid) -> Grid:
+    """The values of the cases in which ties have had the time to be decided, NaN for the others.
+
+    ``rate`` is the step size of plain descent among them.
+    """
+    pace = evidence.each(slowest_pace) * rate * float(np.max(evidence.records))
+    return np.where(pace >= MANY_FOLDS, values, np.nan)
+
+
 def arrived(evidence: Evidence[Dataset], grown: Grid, values: Grid) -> Grid:
     """The values of the cases on which descent goes as W^mm ln τ already, NaN for the others.
 
-    Before, it may stand still for as long as counts are skewed, and nothing can be extrapolated.
+    Before, it may stand still for as long as counts are skewed, and nothing can be extrapolated;
+    a step has seen every sample, too.
     ``grown`` is the norm outside S_cyc at the records.
     """
     records = np.asarray(evidence.records, dtype=float)
@@ -94,8 +120,12 @@ def arrived(evidence: Evidence[Dataset], grown: Grid, values: Grid) -> Grid:
     folds = np.log(records[-1] / max(records[before], 1.0))
     growth = (grown[:, -1] - grown[:, before]) / max(folds, EPS)
     sizes = evidence.each(lambda dataset: dataset.norm)[:, 0]
-    there = np.abs(growth - sizes) <= NEARLY * sizes
-    return np.where(there[:, None], values, np.nan)
+    rate = evidence.columns.get(
+        "rate", evidence.each(lambda d: 1 / max(d.lipschitz_tight, SHORTEST))
+    )
+    seen = evidence.each(lambda d: d.risk.weight.min()) * rate * records[-1] >= 1
+    there = seen & (np.abs(growth - sizes) <= NEARLY * sizes)[:, None]
+    return np.where(there, values, np.nan)
 
 
 def aligns(gaps: Grid, **options: Any) -> Limit:

@@ -24,7 +24,16 @@ from lemmata.settings import Evidence, Grid
 from ..counterexamples import cycle_above_last
 from ..experiments import ANY_STEP, DESCENT, EPS, LONG_DESCENT, SAMPLE, At, random_points
 from ..setting import REALIZABLE, Dataset, Training, replay, tied_curvature
-from ._shared import GLOBAL, Numbers, aligns, arrived, at_points, optimum_error, with_ties
+from ._shared import (
+    GLOBAL,
+    Numbers,
+    aligns,
+    arrived,
+    at_points,
+    optimum_error,
+    settled,
+    with_ties,
+)
 
 claim = statements("mechanics", on=LONG_DESCENT, hypotheses=GLOBAL)
 
@@ -55,9 +64,13 @@ def lemma_5(evidence: Evidence[Dataset]) -> Comparisons:
 )
 @at_points(at_most, strict=True, part="⟨∇L, W^mm⟩")
 def lemma_6(dataset: Dataset) -> Numbers:
-    """At random W, from the masses off R_i alone, which the rest would drown."""
+    """At random W, from the masses off R_i alone, and relative to the largest of them."""
+    risk, goal = dataset.risk, At(dataset, dataset.target).logits
+    off = ~risk.tied
+    margins = (goal[risk.cell] - goal[risk.cell[risk.label]][risk.sample])[off]
     for at in random_points(dataset):
-        yield np.sum(at.gradient(~dataset.risk.tied) * dataset.target), 0.0
+        log_masses = (risk.log_masses(at.logits) + risk.log_weight[risk.sample])[off]
+        yield np.sum(np.exp(log_masses - log_masses.max()) * margins), 0.0
 
 
 @claim(
@@ -98,6 +111,7 @@ def theorem_4(evidence: Evidence[Dataset]) -> Comparisons:
     """Along the runs; the norm gains ‖W^mm‖ per e-fold of time, so that e^−‖W‖/‖W^mm‖ ~ 1/τ."""
     slopes = np.exp(evidence.log_gradient_norm)
     folds = np.exp(-evidence.free_norm / evidence.each(lambda d: d.norm))
+    folds = arrived(evidence, evidence.free_norm, folds)
     return [
         at_least(slopes, 0.0, strict=True, part="‖∇L‖ > 0"),
         tends_to(folds, 0.0, part="‖W(τ)‖ → ∞, as exp(−‖W‖/‖W^mm‖) → 0"),
@@ -198,18 +212,14 @@ def theorem_3(evidence: Evidence[Dataset], equations: tuple[int, ...] = (2, 3)) 
 
     W − W^mm ln τ stays bounded, so that 1 − corr falls like 1/‖W‖², whatever the step size is.
     """
+    gaps, distance = (
+        settled(evidence, evidence.rate, arrived(evidence, evidence.free_norm, column))
+        for column in (evidence.one_minus_correlation, evidence.cyclic_distance)
+    )
+    inverse = 1 / np.maximum(evidence.records, 1.0)
     limits = {
-        2: aligns(
-            arrived(evidence, evidence.free_norm, evidence.one_minus_correlation),
-            trend=_inverse_square(evidence.norm),
-            part="(2) 1 − corr",
-        ),
-        3: tends_to(
-            arrived(evidence, evidence.free_norm, evidence.cyclic_distance),
-            0.0,
-            trend=1 / np.maximum(evidence.records, 1.0),
-            part="(3) ‖Π W(τ) − W^cyc‖",
-        ),
+        2: aligns(gaps, trend=_inverse_square(evidence.norm), part="(2) 1 − corr"),
+        3: tends_to(distance, 0.0, trend=inverse, part="(3) ‖Π W(τ) − W^cyc‖"),
     }
     return [limits[number] for number in equations]
 
@@ -228,5 +238,5 @@ def equation_34(evidence: Evidence[Dataset]) -> Comparisons:
     """W^mm is orthogonal to S_cyc, so corr(W^⊥, W^mm) is corr(W, W^mm) ‖W‖/‖W^⊥‖."""
     free = np.where(evidence.free_norm > 0, evidence.free_norm, np.nan)
     gaps = 1 - (1 - evidence.one_minus_correlation) * evidence.norm / free
-    gaps = arrived(evidence, free, gaps)
+    gaps = settled(evidence, evidence.rate, arrived(evidence, free, gaps))
     return aligns(gaps, trend=_inverse_square(free), part="1 − corr(W^⊥, W^mm)")

@@ -41,13 +41,13 @@ def equation_18(dataset: Dataset) -> Numbers:
 
 def _plain_risk(dataset: Dataset, weights: np.ndarray) -> Any:
     """As Eq. (18) writes it; also at complex weights, close to real ones."""
-    total = 0.0
-    for s in dataset.realizable.samples:
+    total, samples = 0.0, dataset.realizable.samples
+    for s, weight in zip(samples, dataset.risk.weight, strict=True):
         logits = dataset.E[list(s.tokens)] @ weights @ dataset.E[s.query]
         powers = np.exp(logits - logits.real.max())
         label = np.array(s.tokens) == s.label
-        total -= s.count * np.log(powers[label].sum() / powers.sum())
-    return total / dataset.realizable.total
+        total -= weight * np.log(powers[label].sum() / powers.sum())
+    return total
 
 
 def _small(evidence: Evidence[Dataset]) -> Evidence[Dataset]:
@@ -154,12 +154,12 @@ def gradient_changes(dataset: Dataset, by: Literal["attention", "weights"]) -> N
 def _attention_bound(dataset: Dataset, W: np.ndarray, other: np.ndarray) -> float:
     """The right side of (20)."""
     size = float(np.linalg.norm(dataset.E, 2)) ** 2
-    total = 0.0
-    for s in dataset.realizable.samples:
+    total, samples = 0.0, dataset.realizable.samples
+    for s, weight in zip(samples, dataset.risk.weight, strict=True):
         here = softmax_of(dataset, s.tokens, s.query, W)
         there = softmax_of(dataset, s.tokens, s.query, other)
-        total += s.count * np.sqrt(len(s.tokens)) * float(np.linalg.norm(here - there))
-    return 2 * size * total / dataset.realizable.total
+        total += weight * np.sqrt(len(s.tokens)) * float(np.linalg.norm(here - there))
+    return 2 * size * total
 
 
 def _pairs_basis(dataset: Dataset) -> np.ndarray:

@@ -20,9 +20,12 @@ from ..counterexamples import unrealizable
 from ..experiments import FACTORED, INFEASIBLE, SAMPLE, STRUCTURES, At, random_weights
 from ..setting import ACYCLIC_DATA, INDEPENDENT, NONZERO, REALIZABLE, Dataset, Training
 from ..theory import tie_range_bound
-from ._shared import Numbers, aligns, at_points, with_ties
+from ._shared import SHORTEST, Numbers, aligns, at_points, settled, with_ties
 
 claim = statements("mechanics", on=STRUCTURES)
+
+LARGEST_LOG = 700.0
+"""Bounds beyond its exponential exclude nothing."""
 
 
 @claim(
@@ -48,15 +51,19 @@ def feasible(evidence: Evidence[Dataset]) -> Comparisons:
 @at_points(at_most, part="range", only=with_ties)
 def tie_range(dataset: Dataset) -> Numbers:
     """At W^cyc and at random W, for every component."""
-    reduced, samples = dataset.risk.tied_only(), dataset.cyclic.total
+    reduced = dataset.risk.tied_only()
+    log_samples = -float(reduced.log_weight.min())
+    if dataset.log_frequency is None:
+        log_samples = np.log(dataset.cyclic.total)
     most = max(s.tokens.count(s.label) for s in dataset.cyclic.samples)
     for W in (dataset.W_cyc, *random_weights(dataset)[:6]):
-        risk = reduced.value(At(dataset, W).logits)
+        log_losses = log_samples + reduced.log_value(At(dataset, W).logits)
+        losses = np.exp(min(log_losses, LARGEST_LOG))
         for query, graph in dataset.graphs.items():
             for tied in graph.components:
                 if len(tied) > 1:
                     logits = dataset.E[tied] @ W @ dataset.E[query]
-                    yield float(np.ptp(logits)), tie_range_bound(len(tied), samples, risk, most)
+                    yield float(np.ptp(logits)), tie_range_bound(len(tied), losses, most)
 
 
 @claim(
@@ -70,7 +77,9 @@ def tie_range(dataset: Dataset) -> Numbers:
 def infeasible_direction(evidence: Evidence[Dataset]) -> Comparisons:
     """The block scheme with the bound pairs in the place of ties; some datasets stay finite."""
     moving = evidence.where(lambda d: d.generalized.margin.status == "solved")
-    finite = tends_to(evidence.cyclic_distance, 0.0, part="distance to the finite part")
+    rate = evidence.each(lambda d: 1 / max(d.lipschitz_tight, SHORTEST))
+    distance = settled(evidence, rate, evidence.cyclic_distance)
+    finite = tends_to(distance, 0.0, part="distance to the finite part")
     if not len(moving):
         return finite
     gaps = moving.one_minus_correlation

@@ -5,13 +5,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lemmata.attention import FLAT
 from lemmata.claims import Bench, Comparisons, Version, at_least, at_most, statements, tends_to
 from lemmata.settings import Evidence
 
-from ..counterexamples import SEARCH_DIGITS, flat_loss_and_two_scores, only_the_label
-from ..experiments import BALLS, DIRECTIONS, EPS, SAMPLE, At, log_odds_outside, random_points
-from ..setting import ACYCLIC_DATA, FEASIBLE, REALIZABLE, Dataset, Training, ball_paths
+from ..counterexamples import only_the_label, two_scores
+from ..experiments import (
+    ANY_HEAD,
+    DIRECTIONS,
+    EPS,
+    SAMPLE,
+    SPHERES,
+    At,
+    log_odds_outside,
+    random_points,
+)
+from ..setting import ACYCLIC_DATA, FEASIBLE, REALIZABLE, Dataset, Objective
+from ._decay import along_path, outrun
 from ._shared import SEPARABLE, Numbers, aligns, at_points
 
 claim = statements("mechanics", on=DIRECTIONS, hypotheses=SEPARABLE)
@@ -105,11 +114,7 @@ def lemma_1_proof(dataset: Dataset, counted: Literal["once", "each"] = "once") -
 
 def _two_scores(bench: Bench) -> Comparisons:
     """With l(u) = arctan(u − 1) − (u − 1) and C = diag(1, 1/2, 1), √3/2 is the cosine."""
-    dataset = flat_loss_and_two_scores()
-    training = Training(loss=FLAT, head=np.diag([1.0, 0.5, 1.0]))
-    path = ball_paths([dataset], training, [20.0, 30.0, 50.0, 80.0, 130.0, 200.0])[0]
-    gap = np.round(path.cosine_gap(dataset.target), SEARCH_DIGITS)
-    return aligns(gap[None], places=path.radii, part="1 − corr", cases=[dataset])
+    return along_path(two_scores(), Objective("flat", np.diag([1.0, 0.5, 1.0])))
 
 
 @claim(
@@ -117,24 +122,27 @@ def _two_scores(bench: Bench) -> Comparisons:
     "Section 4.1, Theorem 1",
     "On acyclic data, for any strictly decreasing loss with bounded derivative and any head with "
     "Assumption 3, W̄_R / R → W^mm / ‖W^mm‖.",
-    on=BALLS,
+    on=ANY_HEAD,
     kind="hypothesis",
     counterexample=_two_scores,
+    exact=outrun(ANY_HEAD.training),
     versions=[
         Version(
             "repaired",
             where="ours: Theorem 1 with l' < 0 on the range of the scores",
+            on=SPHERES,
             statement="If also l' < 0 (continuous) on the range of the scores, W̄_R / R → W^mm / "
             "‖W^mm‖, at the rate 1/R².",
         )
     ],
 )
 def theorem_1(evidence: Evidence[Dataset]) -> Comparisons:
-    """−u, and (1 − u)² where all labels have the same score, so that all decay alike."""
-    trend = evidence.records.astype(float) ** -2
+    """Minimisers on spheres; −u and e^−u for the repaired statement, C = E where that may be."""
+    trend = evidence.records**-2.0
     return [
-        aligns(grid, trend=trend, part=f"1 − corr ({loss} loss, C = E)")
-        for loss, grid in evidence.columns.items()
+        aligns(grid, trend=trend, part=f"1 − corr, {objective}")
+        for objective, grid in evidence.columns.items()
+        if np.isfinite(grid).any()
     ]
 
 
@@ -169,7 +177,7 @@ def equation_7(evidence: Evidence[Dataset]) -> Comparisons:
 def equation_8(evidence: Evidence[Dataset]) -> Comparisons:
     """For l(u) = −u, whose slopes are c_dn = c_up = 1."""
     odds = np.logaddexp(0, np.log(evidence.T) + evidence.margin * evidence.radius)
-    bound = np.log(evidence.c_min / evidence.n) - odds
+    bound = np.log(evidence.c_min) - evidence.log_n - odds
     return at_least(evidence.excess_other, bound, size=1 + evidence.radius, part="log excess")
 
 

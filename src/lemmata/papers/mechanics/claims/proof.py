@@ -164,16 +164,18 @@ def link(evidence: Evidence[Dataset], left: str, right: str) -> Comparisons:
     "lim_{R→∞} L(R W^mm + W^∥ + W') = (|I|/n) L̄(W^∥).",
     share=True,
 )
-@at_points(equal, "rounding", part="risk")
+@at_points(equal, "rounding", part="risk, relative to the limit")
 def last_display(dataset: Dataset, share: bool = False) -> Numbers:
-    """At R = 60 plus the size of the rest; the display before it has the factor |I|/n."""
+    """At R = 60 plus the sizes of the rest and of log of the limit; the display before it has
+    the factor |I|/n.
+    """
     reduced = dataset.risk.tied_only()
-    if not len(reduced.weight):
+    if not len(reduced.log_weight):
         return
-    part = dataset.cyclic.total / dataset.realizable.total if share else 1.0
+    log_part = dataset.log_tied_share if share else 0.0
     for W in random_weights(dataset)[:4]:
         inside = project(dataset.tied_basis, W)
         spread = float(np.ptp(At(dataset, W).logits))
-        far = At(dataset, (60 + spread) * dataset.target + W)
-        limit = part * reduced.value(At(dataset, inside).logits)
-        yield far.risk, limit, far.rounding
+        log_limit = log_part + reduced.log_value(At(dataset, inside).logits)
+        far = At(dataset, (60 + spread + max(-log_limit, 0.0)) * dataset.target + W)
+        yield np.exp(dataset.risk.log_value(far.logits) - log_limit), 1.0, far.rounding

@@ -118,11 +118,11 @@ def graph_svm(evidence: Evidence[Dataset]) -> Comparisons:
     margins, size = sides(evidence, lambda d: _margins(d, d.strict_pairs))
     ties, scale = sides(evidence, lambda d: _margins(d, d.tied_pairs))
     norms = evidence.each(lambda d: d.norm if d.norm > 0 else np.nan)
-    bounds = evidence.each(lambda d: d.margin.error_bound)
+    bounds, error = evidence.each(lambda d: d.margin.error_bound), evidence.each(optimum_error)
     return speaking(
         [
-            at_least(margins, 1.0, size=size, part="margins"),
-            equal(ties, 0.0, size=scale, part="ties"),
+            at_least(margins, 1.0, size=size, rounding=error, part="margins"),
+            equal(ties, 0.0, size=scale, rounding=error, part="ties"),
             at_most(bounds, 1e-6 * norms, part="distance to the optimum"),
         ]
     )
@@ -223,7 +223,7 @@ def _can_be_ordered(graph: PriorityGraph) -> bool:
 def definition_3(dataset: Dataset) -> Numbers:
     """The gradient vanishes there, and the risk is convex; its terms are what rounds."""
     reduced = dataset.cyclic_risk
-    if not len(reduced.weight):
+    if not len(reduced.log_weight):
         return
     at = At(dataset, dataset.W_cyc)
     masses = np.exp(reduced.log_masses(at.logits))
@@ -240,14 +240,14 @@ def definition_3(dataset: Dataset) -> Numbers:
     hypotheses=(REALIZABLE,),
     on=SAMPLE,
 )
-@at_points(at_least, strict=True, part="L̄ against L̄(W^cyc)", only=with_ties)
+@at_points(at_least, strict=True, part="log L̄ against that at W^cyc", only=with_ties)
 def equation_27(dataset: Dataset) -> Numbers:
     """L̄ at W^cyc against nearby and distant points of S_cyc."""
     reduced = dataset.risk.tied_only()
-    least = reduced.value(At(dataset, dataset.W_cyc).logits)
+    least = reduced.log_value(At(dataset, dataset.W_cyc).logits)
     for W in random_weights(dataset):
         step = project(dataset.tied_basis, W)
-        yield reduced.value(At(dataset, dataset.W_cyc + 0.1 * step).logits), least
+        yield reduced.log_value(At(dataset, dataset.W_cyc + 0.1 * step).logits), least
 
 
 @claim(

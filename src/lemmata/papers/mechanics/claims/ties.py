@@ -1,11 +1,13 @@
 """Section 4.2 and Appendices B.3 and B.4: ties, and the regularization path with them."""
 
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 
 from lemmata.claims import (
     Bench,
+    Comparison,
     Comparisons,
     Version,
     at_least,
@@ -20,28 +22,29 @@ from lemmata.settings import Evidence
 
 from ..counterexamples import (
     frozen_below,
-    several_minimisers,
-    several_minimisers_excess,
-    sphere_cosines,
+    several_minimisers_gaps,
     two_decay_rates,
-    two_decay_rates_excess,
 )
 from ..experiments import (
+    ANY_FROZEN,
+    ANY_LOSS,
     EPS,
+    FROZEN,
     PATHS,
     SAMPLE,
     At,
     Followed,
-    generator_for,
     other_direction,
     project,
     random_weights,
     restricted_path,
     softmax_of,
+    tied_weights,
     worst_margin,
 )
-from ..setting import FEASIBLE, REALIZABLE, Dataset
+from ..setting import FEASIBLE, REALIZABLE, Dataset, Objective
 from ..theory import lemma_4_radius
+from ._decay import RADII, along_path, outrun, turns_to
 from ._shared import (
     GLOBAL,
     Numbers,
@@ -52,17 +55,15 @@ from ._shared import (
     speaking,
     with_ties,
 )
+from .proof import SMALLEST
 
 claim = statements("mechanics", on=SAMPLE, hypotheses=GLOBAL)
 
 Over = Literal["ties", "all"]
 """Positions over which the largest logit of W^∥ is taken."""
 
-LATE = 80.0
-"""A radius at which the sample that decays last is known."""
-
-FROZEN_DEPTHS = np.array([20.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1500.0, 2500.0])
-"""Of the path with its part in S_cyc frozen."""
+SIZES = (1.0, 30.0)
+"""Of the logits of W^∥ in Eq. (13)."""
 
 
 @claim(
@@ -141,22 +142,10 @@ def equation_10(dataset: Dataset) -> Numbers:
             yield float(row @ outside), 0.0, float(np.linalg.norm(row) * np.linalg.norm(W))
 
 
-def _frozen(dataset: Dataset, size: float) -> np.ndarray:
-    """A random W^∥ of a given norm in S_cyc."""
-    draw = generator_for(dataset, "frozen")
-    inside = draw.standard_normal(len(dataset.bound_basis)) @ dataset.bound_basis
-    inside *= size / max(float(np.linalg.norm(inside)), 1e-300)
-    return inside.reshape(dataset.target.shape)
-
-
-def _frozen_at_zero(bench: Bench) -> Comparisons:
+def _frozen_at_zero(bench: Bench) -> Comparison:
     """(1 − u)² with W^∥ = 0: a sample without ties decays twice as fast as one with."""
-    radii, dataset = np.array([50.0, 100.0, 200.0, 400.0, 700.0, 1_000.0]), two_decay_rates()
-    apart = np.array([[1.0, 1.0, 0.0, 0.0, 0.0]]) / np.sqrt(2)
-    basis = np.vstack([apart, np.eye(5)[2:]])
-    gaps = 1 - sphere_cosines(dataset, two_decay_rates_excess, radii, basis)
-    part = "1 − corr, l(u) = (1 − u)²"
-    return tends_to(gaps[None], 0.0, places=radii, part=part, cases=[dataset])
+    dataset = two_decay_rates()
+    return along_path(dataset, Objective("squared"), np.zeros_like(dataset.target))
 
 
 @claim(
@@ -164,32 +153,31 @@ def _frozen_at_zero(bench: Bench) -> Comparisons:
     "Appendix B.4, Lemma 4",
     "For any loss of Assumption 1, with the part in S_cyc frozen at any W^∥, the path outside "
     "tends to W^mm in direction.",
+    on=ANY_FROZEN,
     kind="hypothesis",
     counterexample=_frozen_at_zero,
+    exact=outrun(ANY_FROZEN.training),
     versions=[
-        repaired(
-            "For the log loss, with the part in S_cyc frozen at any W^∥, the path outside tends to "
-            "W^mm in direction; 1 − corr falls like 1/R².",
+        Version(
+            "repaired",
             where="ours: Lemma 4 for a loss with l' < 0",
+            on=replace(ANY_FROZEN, free=()),
+            statement="For the log loss, with the part in S_cyc frozen at any W^∥, the path "
+            "outside tends to W^mm in direction; 1 − corr falls like 1/R².",
         )
     ],
 )
 def lemma_4(evidence: Evidence[Dataset]) -> Comparisons:
-    """The log loss, with W^∥ = 0 and with one of norm 3; 1 − corr falls like 1/R²."""
-    parts = []
-    for size in (0.0, 3.0):
-
-        def along(dataset: Dataset, size: float = size) -> Numbers:
-            inside = _frozen(dataset, size)
-            goal = dataset.target.ravel() / dataset.norm
-            for point in restricted_path(dataset, inside, list(FROZEN_DEPTHS)):
-                unit = point.free / np.linalg.norm(point.free) @ dataset.free_basis
-                yield float(np.sum((unit - goal) ** 2) / 2), point.radius**-2
-
-        gaps, trend = sides(evidence, along)
-        part = f"1 − corr, ‖W^∥‖ = {size:g}"
-        parts.append(aligns(gaps, trend=trend, places=FROZEN_DEPTHS, part=part))
-    return parts
+    """With W^∥ = 0 and with one whose logits are about 3; 1 − corr falls like 1/R²."""
+    return [
+        aligns(
+            evidence.columns[f"gap_{size:g}"],
+            trend=evidence.columns[f"radius_{size:g}"] ** -2.0,
+            places=np.arange(len(evidence.columns[f"gap_{size:g}"][0])),
+            part=f"1 − corr, logits of W^∥ of about {size:g}",
+        )
+        for size in FROZEN
+    ]
 
 
 @claim(
@@ -207,6 +195,8 @@ def equation_11(dataset: Dataset) -> Numbers:
         at = At(dataset, W)
         down = -at.gradient(~dataset.risk.tied)
         down = down - project(dataset.bound_basis, down)
+        if not np.linalg.norm(down) > SMALLEST:  # lost to underflow
+            continue
         down /= np.linalg.norm(down)
         W = W / np.linalg.norm(W)
         for pair in zip(down.ravel(), W.ravel(), strict=True):
@@ -268,12 +258,11 @@ def _frozen_below(bench: Bench) -> Comparisons:
 )
 @at_points(at_least, "size", strict=True, part="log excess")
 def equation_13(dataset: Dataset, over: Over = "all") -> Numbers:
-    """Several W^∥ and W'."""
-    draw = generator_for(dataset, "frozen")
+    """Several W' and W^∥, small and large."""
     for number in range(4):
-        inside = draw.standard_normal(len(dataset.bound_basis)) @ dataset.bound_basis
         other = other_direction(dataset, number, dataset.free_basis)
-        yield _beyond(dataset, inside.reshape(dataset.target.shape), other, over)
+        for size in SIZES:
+            yield _beyond(dataset, size * tied_weights(dataset, number), other, over)
 
 
 def _beyond(
@@ -281,32 +270,33 @@ def _beyond(
 ) -> tuple[float, float, float]:
     """log(L - L*) at R W' and at R W^mm for R just above R_ε, and the size of the logits.
 
-    l(u) = −u under the identity head; the gap of sample i is c_i/d_i times the mass off R_i.
+    l(u) = −u under the identity head; the gap of sample i is c_i/d_i times the mass off R_i. The
+    sample j of R_ε depends on R: the one that makes R_ε largest is on the safe side.
     """
     risk = dataset.risk
-    frozen = risk.log_multiplicity + At(dataset, inside).logits[risk.cell]
+    b = At(dataset, inside).logits[risk.cell]
+    frozen = risk.log_multiplicity + b
     log_c = np.logaddexp.reduceat(np.where(risk.label, frozen, -np.inf), risk.start)
     log_d = np.logaddexp.reduceat(np.where(risk.tied, frozen, -np.inf), risk.start)
 
-    def excess(W: np.ndarray) -> np.ndarray:
+    def excess(W: np.ndarray) -> float:
         masses = risk.log_masses(At(dataset, W).logits)
-        off = np.where(risk.tied, -np.inf, masses)
-        return log_c - log_d + np.logaddexp.reduceat(off, risk.start) + np.log(risk.weight)
+        off = np.logaddexp.reduceat(np.where(risk.tied, -np.inf, masses), risk.start)
+        return float(np.logaddexp.reduce(log_c - log_d + off + risk.log_weight))
 
     margin, i = worst_margin(dataset, other)
-    j = int(np.argmax(excess(LATE * dataset.target + inside)))
+    j = int(np.argmax(log_c - 2 * log_d))
     start = lemma_4_radius(
         min(1 - margin, 1.0),
-        dataset.data.total,
+        dataset.log_total,
         dataset.data.longest_input,
         (1.0, 1.0),
-        (float(np.exp(log_c[i])), float(np.exp(log_d[i]))),
-        (float(np.exp(log_c[j])), float(np.exp(log_d[j]))),
-        float(np.abs(frozen[risk.tied] if over == "ties" else frozen).max()),
+        (log_c[i], log_d[i]),
+        (log_c[j], log_d[j]),
+        float(np.abs(b[risk.tied] if over == "ties" else b).max()),
     )
     R = 1.01 * max(start, 1.0)
-    there, here = excess(R * other + inside), excess(R * dataset.target + inside)
-    return float(np.logaddexp.reduce(there)), float(np.logaddexp.reduce(here)), 1 + R
+    return excess(R * other + inside), excess(R * dataset.target + inside), 1 + R
 
 
 @claim(
@@ -332,10 +322,9 @@ def equation_14(evidence: Evidence[Followed]) -> Comparisons:
 def _tied_risk(dataset: Dataset, weights: np.ndarray) -> float:
     """(|I|/n) L̄: the risk that is left when only tied tokens remain."""
     reduced = dataset.risk.tied_only()
-    if not len(reduced.weight):
+    if not len(reduced.log_weight):
         return 0.0
-    share = dataset.cyclic.total / dataset.realizable.total
-    return share * reduced.value(At(dataset, weights).logits)
+    return np.exp(dataset.log_tied_share + reduced.log_value(At(dataset, weights).logits))
 
 
 @claim(
@@ -351,12 +340,12 @@ def equation_15(dataset: Dataset) -> Numbers:
     for W in random_weights(dataset)[:6]:
         at = At(dataset, project(dataset.tied_basis, W))
         total = 0.0
-        for s in dataset.cyclic.samples:
+        for s, weight in zip(dataset.cyclic.samples, reduced.weight, strict=True):
             attention = softmax_of(dataset, s.tokens, s.query, at.weights)
             mass = sum(w for w, x in zip(attention, s.tokens, strict=True) if x == s.label)
-            total -= s.count * float(np.log(mass))
+            total -= weight * float(np.log(mass))
         risk = reduced.value(at.logits)
-        yield total / dataset.cyclic.total, risk, 1 + risk, at.rounding
+        yield total, risk, 1 + risk, at.rounding
 
 
 @claim(
@@ -366,31 +355,18 @@ def equation_15(dataset: Dataset) -> Numbers:
 )
 @at_points(at_most, "size", part="distance to the limit")
 def equation_16(dataset: Dataset) -> Numbers:
-    """Within T e^-R of it at R = 5, 10, 25, for the log loss (l(1) = 0)."""
+    """Within T e^-R at R = 5, 10, 25 beyond the logits of W^cyc; l(1) = 0 for the log loss."""
     limit = _tied_risk(dataset, dataset.W_cyc)
-    spread = float(np.ptp(At(dataset, dataset.W_cyc).logits)) if limit else 0.0
+    spread = float(np.ptp(At(dataset, dataset.W_cyc).logits))
     for R in (5.0, 10.0, 25.0):
-        risk = At(dataset, dataset.W_cyc + R * dataset.target).risk
-        yield abs(risk - limit), dataset.data.longest_input * np.exp(spread - R), risk
+        risk = At(dataset, dataset.W_cyc + (R + spread) * dataset.target).risk
+        yield abs(risk - limit), dataset.data.longest_input * np.exp(-R), risk
 
 
 def _other_losses(bench: Bench) -> Comparisons:
     """−u, whose L̄ is constant, and (1 − u)², where samples without ties decay twice as fast."""
-    radii = np.array([20.0, 30.0, 50.0, 80.0, 130.0, 200.0])
-    first, second = several_minimisers(), two_decay_rates()
-    return [
-        tends_to(
-            1 - sphere_cosines(dataset, excess, radii)[None],
-            0.0,
-            places=radii,
-            part=f"1 − corr, l(u) = {loss}",
-            cases=[dataset],
-        )
-        for loss, dataset, excess in (
-            ("−u", first, several_minimisers_excess),
-            ("(1 − u)²", second, two_decay_rates_excess),
-        )
-    ]
+    dataset, gaps = several_minimisers_gaps(RADII)
+    return [turns_to(dataset, gaps, "−u"), _frozen_at_zero(bench)]
 
 
 @claim(
@@ -398,23 +374,25 @@ def _other_losses(bench: Bench) -> Comparisons:
     "Section 4.2, Theorem 2",
     "For any loss of Assumption 1 with C E^T = I and W^cyc finite: W̄_R / R → W^mm / ‖W^mm‖ and "
     "Π_{S_cyc}(W̄_R) → W^cyc.",
-    on=PATHS,
+    on=ANY_LOSS,
     kind="hypothesis",
     counterexample=_other_losses,
+    exact=outrun(ANY_LOSS.training, pairs=True),
     versions=[
         Version(
             "repaired",
             where="ours: Theorem 2 for losses with l' < 0 whose L̄ has one minimiser and bounded "
             "sublevel sets",
+            on=PATHS,
             statement="For the log loss both limits hold; 1 − corr falls like 1/R², the distance "
             "to W^cyc exponentially.",
         )
     ],
 )
-def theorem_2(evidence: Evidence[Followed]) -> Comparisons:
+def theorem_2(evidence: Evidence[Any]) -> Comparisons:
     """Two losses within Assumption 1 break it; the log loss, which is not, obeys it."""
-    trend = evidence.norm**-2
-    return [
-        aligns(evidence.one_minus_correlation, trend=trend, part="1 − corr(W̄_R, W^mm)"),
-        tends_to(evidence.cyclic_distance, 0.0, part="‖Π W̄_R − W^cyc‖"),
-    ]
+    trend = evidence.norm**-2.0
+    turns = aligns(evidence.one_minus_correlation, trend=trend, part="1 − corr(W̄_R, W^mm)")
+    if "cyclic_distance" not in evidence.columns:  # W^cyc is known for the log loss
+        return turns
+    return [turns, tends_to(evidence.cyclic_distance, 0.0, part="‖Π W̄_R − W^cyc‖")]

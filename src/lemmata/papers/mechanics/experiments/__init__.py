@@ -1,21 +1,26 @@
 """The experiments behind the claims and figures."""
 
+from typing import Any
+
 from lemmata.claims import Experiment, Several
 from lemmata.settings import Evidence
 
 from ..counterexamples import unrealizable
-from ..setting import ACYCLIC, CYCLIC, LOCAL, Dataset, Recipe, Training
+from ..setting import ACYCLIC, CYCLIC, LOCAL, Dataset, Objective, Recipe, Training
 from ._instances import EXAMPLES as EXAMPLES
 from ._instances import Examples as Examples
 from ._instances import Random as Random
 from ._instances import Repeated as Repeated
 from ._instances import mixture as mixture
+from ._measures import FROZEN as FROZEN
 from ._measures import TIMES as TIMES
 from ._measures import Followed as Followed
 from ._measures import (
     compare_directions,
+    follow_any_loss,
     follow_flows,
     follow_paths,
+    follow_restricted,
     follow_spheres,
     iterate,
     look,
@@ -32,6 +37,7 @@ from ._points import pull_back as pull_back
 from ._points import random_points as random_points
 from ._points import random_weights as random_weights
 from ._points import softmax_of as softmax_of
+from ._points import tied_weights as tied_weights
 from ._restricted import linear_head as linear_head
 from ._restricted import log_linear_excess as log_linear_excess
 from ._restricted import log_odds_outside as log_odds_outside
@@ -103,7 +109,16 @@ INDEPENDENT_OR_NOT: Looked = Experiment(
 DIRECTIONS: Looked = Experiment(SAMPLES, compare_directions)
 PATHS: Tracked = Experiment(mixture(10, 6), follow_paths)
 FLOWS: Tracked = Experiment(mixture(3, 2), follow_flows)
-BALLS: Looked = Experiment(Random(ACYCLIC, 3), follow_spheres)
+SPHERES: Looked = Experiment(Random(ACYCLIC, 3), follow_spheres)
+ANY_HEAD: Looked = Experiment(
+    Random(ACYCLIC, 3), follow_spheres, Objective("linear", "embedding"), free=("loss", "head")
+)
+ANY_LOSS: Experiment[Evidence[Any]] = Experiment(
+    mixture(10, 6), follow_any_loss, Objective(), free=("loss",)
+)
+ANY_FROZEN: Looked = Experiment(mixture(6, 3), follow_restricted, Objective(), free=("loss",))
+"""Where a statement is for any loss, or any head."""
+
 DESCENT: Looked = Experiment(
     mixture(8, 4), train_every_step, Training(algorithm="gd", rate="paper", steps=400)
 )
@@ -137,7 +152,7 @@ BLOCK: Looked = Experiment(
     mixture(12, 8), train, Training(algorithm="block", rate=1.0, steps=20_000)
 )
 FACTORED: Looked = Experiment(
-    Random(ACYCLIC, 10), train_factors, Training(algorithm="factored", rate=0.01, steps=20_000)
+    Random(ACYCLIC, 24), train_factors, Training(algorithm="factored", rate=0.01, steps=20_000)
 )
 INFEASIBLE: Looked = Experiment(
     Random(Recipe(8, 4, 10, 6, "any"), 12, "infeasible"),

@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError
-from lemmata.attention import LINEAR
 from lemmata.claims import Bench, Experiment
 from lemmata.margin import pair_rows
 from lemmata.settings import Evidence, Grid, as_rows
@@ -17,22 +16,24 @@ from lemmata.tokens import Problem
 from ..setting import (
     Curve,
     Dataset,
+    Objective,
     Pseudo,
     Training,
     TrainingRun,
-    ball_paths,
+    ball_path,
     flow,
     follow,
     path,
     pseudo_limits,
 )
 from ..theory import score_gaps, theorem_1_radius
-from ._points import At
+from ._points import At, tied_weights
 from ._restricted import (
     linear_head,
     log_linear_excess,
     log_odds_outside,
     other_direction,
+    restricted_path,
     worst_margin,
 )
 
@@ -42,8 +43,23 @@ MOST_TOKENS = 200
 DEPTHS = np.sort([*np.geomspace(1, 8_000, 28), 40.0, 80.0])
 """Of the regularization path: -log of the ridge."""
 
-RADII = (20.0, 35.0, 60.0, 105.0, 185.0, 320.0)
-"""Of the spheres on which other losses are minimised."""
+RADII = np.array([50.0, 90.0, 160.0, 280.0, 500.0, 800.0])
+"""Of the spheres on which losses are minimised, in units of |W^mm|."""
+
+SEARCHED = 1e-12
+"""A search gives a direction to the square root of rounding, so that 1 - corr below is 0."""
+
+SLOPED = ("linear", "exponential")
+"""Losses with l' < 0 everywhere."""
+
+FROZEN = (0.0, 3.0)
+"""Logits that are frozen in S_cyc."""
+
+FROZEN_DEPTHS = (20.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1500.0, 2500.0)
+"""Of the regularization path with them: -log of the ridge."""
+
+FOLDS = 30.0
+"""Frequencies that differ by no more than so many e-folds make no difference to depths."""
 
 TIMES = np.concatenate([[0.0], np.geomspace(1, 1e6, 25)])
 """Of gradient flow."""
@@ -73,6 +89,11 @@ class Followed:
     @property
     def problems(self) -> Sequence[Problem]:
         return self.instance.problems
+
+
+def skew(dataset: Dataset) -> float:
+    """How much farther out one must go until the rarest sample matters as much as any."""
+    return max(1.0, float(np.ptp(dataset.risk.log_weight)) / FOLDS)
 
 
 def usable(
@@ -184,7 +205,7 @@ def follow_paths(
     experiment: Experiment[Any], datasets: Datasets, bench: Bench
 ) -> Evidence[Followed]:
     """The regularization path of the log loss, by -log of the ridge."""
-    return _follow(path, DEPTHS, datasets, bench)
+    return _follow(lambda d, depths: path(d, depths * skew(d)), DEPTHS, datasets, bench)
 
 
 def follow_flows(
@@ -214,23 +235,71 @@ def _follow(
 def follow_spheres(
     experiment: Experiment[Any], datasets: Datasets, bench: Bench
 ) -> Evidence[Dataset]:
-    """1 - corr of the minimisers on spheres of growing radius, for l(u) = -u and (1 - u)^2."""
-    ready, skipped = usable(small(datasets), _has_a_head)
-    if not ready:
-        return Evidence((), skipped=skipped)
-    head = "embedding" if all(linear_head(d) is d.E for d in ready) else "identity"
-    trainings = {
-        "linear": Training(loss=LINEAR, head=head),
-        "squared": Training(loss="squared", head=head),
-    }
-    done = bench.track("paths of other losses", len(trainings))
-    columns = {}
-    for name, training in trainings.items():
-        paths = ball_paths(ready, training, RADII)
-        pairs = zip(ready, paths, strict=True)
-        columns[name] = np.stack([path.cosine_gap(dataset.target) for dataset, path in pairs])
+    """1 - corr of the minimisers on spheres of growing radius."""
+    asked: Objective | None = experiment.training
+
+    def fits(dataset: Dataset) -> bool:
+        embedded = asked is not None and asked.head == "embedding"
+        return _has_a_head(dataset) and (not embedded or linear_head(dataset) is dataset.E)
+
+    ready, skipped = usable(small(datasets), fits)
+    done, columns = bench.track("paths of losses", len(ready)), {}
+    for dataset in ready:
+        head = "embedding" if linear_head(dataset) is dataset.E else "identity"
+        for objective in [asked] if asked else [Objective(loss, head) for loss in SLOPED]:
+            gaps = columns.setdefault(objective.says, [])
+            gaps.append(_gaps(dataset, objective))
         done(1)
-    return Evidence(tuple(ready), np.array(RADII), columns, skipped)
+    return Evidence(tuple(ready), RADII, {n: np.stack(c) for n, c in columns.items()}, skipped)
+
+
+def _gaps(dataset: Dataset, objective: Objective, frozen: np.ndarray | None = None) -> np.ndarray:
+    """1 - corr along the path of a loss."""
+    path = ball_path(dataset, objective, list(RADII * dataset.norm * skew(dataset)), frozen)
+    gaps = path.cosine_gap(dataset.target)
+    return np.where(gaps < SEARCHED, 0.0, gaps)
+
+
+def follow_any_loss(experiment: Experiment[Any], datasets: Datasets, bench: Bench) -> Evidence[Any]:
+    """The regularization path of a loss.
+
+    As long as the part in S_cyc is bounded, as Theorem 2 has it, the rest turns to where it turns
+    if that part is frozen: for other losses than the log loss this is what is followed.
+    """
+    if experiment.training.loss == "log":
+        return bench.evidence(Experiment(experiment.instances, follow_paths))
+    ready, skipped = usable(small(datasets), lambda dataset: dataset.margin.status == "solved")
+    objective = experiment.training
+    gaps = as_rows([_gaps(dataset, objective, np.zeros_like(dataset.target)) for dataset in ready])
+    columns = {"one_minus_correlation": gaps, "norm": np.tile(RADII, (len(ready), 1))}
+    return Evidence(tuple(ready), RADII, columns, skipped)
+
+
+def follow_restricted(
+    experiment: Experiment[Any], datasets: Datasets, bench: Bench
+) -> Evidence[Dataset]:
+    """1 - corr along the path of a loss outside S_cyc, with W = 0 and with another W inside."""
+    ready, skipped = usable(small(datasets), lambda dataset: dataset.margin.status == "solved")
+    columns: dict[str, Grid] = {}
+    for size in FROZEN:
+        rows = [_restricted(d, experiment.training, size * tied_weights(d)) for d in ready]
+        columns[f"gap_{size:g}"] = as_rows([gaps for gaps, _ in rows])
+        columns[f"radius_{size:g}"] = as_rows([radii for _, radii in rows])
+    return Evidence(tuple(ready), None, columns, skipped)
+
+
+def _restricted(
+    dataset: Dataset, objective: Objective, frozen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """1 - corr and the radii; the log loss is convex, and Newton's method follows its path."""
+    if objective.loss != "log":
+        return _gaps(dataset, objective, frozen), RADII
+    depths = [depth * skew(dataset) for depth in FROZEN_DEPTHS]
+    points = restricted_path(dataset, frozen, depths)
+    goal = dataset.target.ravel() / dataset.norm
+    units = [point.free / np.linalg.norm(point.free) @ dataset.free_basis for point in points]
+    gaps = [np.sum((unit - goal) ** 2) / 2 for unit in units]
+    return np.array(gaps), np.array([point.radius for point in points])
 
 
 def compare_directions(
@@ -258,12 +327,12 @@ def _compare(dataset: Dataset) -> dict[str, list[float]]:
     head = linear_head(dataset)
     assert head is not None
     gaps = score_gaps(head @ dataset.E.T)
-    n, T = dataset.data.total, dataset.data.longest_input
+    log_n, T = dataset.log_total, dataset.data.longest_input
     rows = []
     for number in range(DIRECTIONS):
         other = other_direction(dataset, number, dataset.free_basis)
         margin, sample = worst_margin(dataset, other)
-        start = theorem_1_radius(min(1 - margin, 1.0), n, T, (1.0, 1.0), gaps)
+        start = theorem_1_radius(min(1 - margin, 1.0), log_n, T, (1.0, 1.0), gaps)
         for R in (1.0, 5.0, 20.0, 80.0, 1.01 * start):
             best = R * dataset.target
             rows.append(
@@ -278,7 +347,7 @@ def _compare(dataset: Dataset) -> dict[str, list[float]]:
                 }
             )
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    return columns | {"c_min": [gaps[0]], "c_max": [gaps[1]], "n": [float(n)], "T": [float(T)]}
+    return columns | {"c_min": [gaps[0]], "c_max": [gaps[1]], "log_n": [log_n], "T": [float(T)]}
 
 
 def iterate(experiment: Experiment[Any], datasets: Datasets, bench: Bench) -> Evidence[Dataset]:

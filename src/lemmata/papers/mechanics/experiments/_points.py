@@ -19,6 +19,9 @@ POINTS = 12
 SCALES = (0.3, 1.0, 3.0, 10.0)
 SHORTEST = 1e-300
 
+FAINTEST = -160.0
+"""Curvature of a smaller log-mass is raised to this, which changes no rank and no large value."""
+
 
 def generator_for(dataset: Dataset, purpose: str) -> np.random.Generator:
     """Random numbers that depend on the dataset's name and the purpose alone."""
@@ -29,10 +32,23 @@ def random_weights(dataset: Dataset) -> list[Matrix]:
     """Gaussian matrices at several scales, which logits have if embeddings are long or short."""
     draw = generator_for(dataset, "points")
     width = dataset.E.shape[1]
-    unit = 1 / max(float(np.sum(dataset.E**2, axis=1).max(initial=0.0)), SHORTEST)
     return [
-        unit * SCALES[i % len(SCALES)] * draw.standard_normal((width, width)) for i in range(POINTS)
+        unit_of_weights(dataset) * SCALES[i % len(SCALES)] * draw.standard_normal((width, width))
+        for i in range(POINTS)
     ]
+
+
+def unit_of_weights(dataset: Dataset) -> float:
+    """A W of this size has logits of about 1."""
+    return 1 / max(float(np.sum(dataset.E**2, axis=1).max(initial=0.0)), SHORTEST)
+
+
+def tied_weights(dataset: Dataset, number: int = 0) -> Matrix:
+    """A random matrix in S_cyc; 0 without ties."""
+    draw = generator_for(dataset, f"frozen {number}")
+    inside = draw.standard_normal(len(dataset.bound_basis)) @ dataset.bound_basis
+    inside *= unit_of_weights(dataset) / max(float(np.linalg.norm(inside)), SHORTEST)
+    return inside.reshape(dataset.target.shape)
 
 
 @dataclass(frozen=True)
@@ -81,10 +97,10 @@ class At:
         root tell a small curvature from none where eigenvalues would have drowned it in rounding.
         """
         risk = self.dataset.risk if risk is None else risk
-        masses = np.exp(risk.log_masses(self.logits))
+        log_masses = risk.log_masses(self.logits)
         rows = self.dataset.design(basis)[risk.cell]
-        mean = np.add.reduceat(masses[:, None] * rows, risk.start)
-        root = np.sqrt(masses * risk.weight[risk.sample])
+        mean = np.add.reduceat(np.exp(log_masses)[:, None] * rows, risk.start)
+        root = np.exp(np.maximum(log_masses + risk.log_weight[risk.sample], FAINTEST) / 2)
         return np.linalg.svd(root[:, None] * (rows - mean[risk.sample]), compute_uv=False)
 
 

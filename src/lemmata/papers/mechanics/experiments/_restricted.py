@@ -44,9 +44,7 @@ def log_linear_excess(
     labels = tokens[risk.label][risk.sample]
     gaps = table[labels, labels] - table[labels, tokens]
     with np.errstate(divide="ignore"):
-        terms = (
-            log_masses + np.log(np.where(risk.label, 0.0, gaps)) + np.log(risk.weight)[risk.sample]
-        )
+        terms = log_masses + np.log(np.where(risk.label, 0.0, gaps)) + risk.log_weight[risk.sample]
     return float(np.logaddexp.reduce(terms))
 
 

@@ -2,9 +2,15 @@
 
 from ._analysis import MechanicsAnalysis as MechanicsAnalysis
 from ._ball import BallPath as BallPath
-from ._ball import ball_paths as ball_paths
+from ._ball import Objective as Objective
+from ._ball import ball_path as ball_path
 from ._batch import Limit as Limit
 from ._dataset import Dataset as Dataset
+from ._enclosures import as_balls as as_balls
+from ._enclosures import direction_ball as direction_ball
+from ._enclosures import dot as dot
+from ._enclosures import length as length
+from ._enclosures import tied_balls as tied_balls
 from ._enclosures import tied_curvature as tied_curvature
 from ._generators import ACYCLIC as ACYCLIC
 from ._generators import CYCLIC as CYCLIC

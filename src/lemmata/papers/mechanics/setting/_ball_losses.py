@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 from flint import arb, arb_mat
 
-from lemmata.attention import FLAT, LINEAR, Shape
+from lemmata.attention import FLAT, LINEAR, LOG, SQUARED
 from lemmata.tokens import Sample
 
 from ._dataset import Dataset
-from ._enclosures import as_balls
-from ._heads import is_identity, takes_softmax
+from ._enclosures import as_balls, ball_weights, realizable_weights
+from ._heads import EXPONENTIAL, is_identity, shape_of, takes_softmax
 from ._training import Training
 
 
 @dataclass(frozen=True)
 class BallLoss(abc.ABC):
-    """The loss of a sample that occurs ``count`` times.
+    """The loss of a sample with its ``weight``, how often it occurs.
 
     ``scores`` has C E^T as columns: what each position adds to the score of every token.
     """
@@ -25,7 +25,7 @@ class BallLoss(abc.ABC):
     tokens: tuple[int, ...]
     query: int
     label: int
-    count: int
+    weight: arb
     scores: list[list[arb]]
 
     @abc.abstractmethod
@@ -83,18 +83,22 @@ def ball_loss(dataset: Dataset, training: Training) -> list[BallLoss] | None:
     """A loss for each sample that is trained on; None for a loss of the user's own."""
     shape = None
     if not takes_softmax(training.loss):
-        name = training.loss.name if isinstance(training.loss, Shape) else training.loss
-        if isinstance(training.loss, Shape) and training.loss not in (LINEAR, FLAT):
+        known = shape_of(training.loss)
+        if known not in BALL_SHAPES:
             return None
-        shape = SHAPES[name]
+        shape = BALL_SHAPES[known]
     identity = is_identity(training.head)
     table = _scores(dataset, training)
     samples = (dataset.realizable if identity else dataset.data).samples
+    weights = (realizable_weights if identity else ball_weights)(dataset)
 
     def columns(sample: Sample) -> list[list[arb]]:
         return [[table[k, token] for k in range(dataset.K)] for token in sample.tokens]
 
-    fields = [(s.tokens, s.query, s.label, s.count, columns(s)) for s in samples]
+    fields = [
+        (s.tokens, s.query, s.label, weight, columns(s))
+        for s, weight in zip(samples, weights, strict=True)
+    ]
     if shape is None:
         return [BallSoftmax(*each, training.loss == "softmax-squared") for each in fields]
     if any(sample.label not in sample.tokens for sample in samples):
@@ -141,5 +145,15 @@ def _flat(u: arb, gap: arb, top: arb) -> tuple[arb, arb]:
     return excess, rest * rest / (1 + rest * rest)
 
 
-SHAPES = {"log": _log, "squared": _squared, LINEAR.name: _linear, FLAT.name: _flat}
+def _exponential(u: arb, gap: arb, top: arb) -> tuple[arb, arb]:
+    return gap.expm1() * (-top).exp(), (-u).exp()
+
+
+BALL_SHAPES = {
+    LOG: _log,
+    SQUARED: _squared,
+    LINEAR: _linear,
+    EXPONENTIAL: _exponential,
+    FLAT: _flat,
+}
 """Losses of the label's score."""

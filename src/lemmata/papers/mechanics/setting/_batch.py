@@ -10,8 +10,6 @@ from jaxtyping import Float
 
 from lemmata._errors import InputError
 from lemmata.attention import (
-    LOG,
-    SQUARED,
     AbstractLoss,
     CellCoordinates,
     HeadLoss,
@@ -26,12 +24,18 @@ from lemmata.margin import Pair, pair_rows, span_basis
 
 from ._dataset import Dataset
 from ._dynamics import TiedSpace
-from ._heads import Head, Loss, is_identity, scores, takes_softmax
+from ._heads import (
+    UNIT_SCORE,
+    Head,
+    Loss,
+    check_scores,
+    is_identity,
+    scores,
+    shape_of,
+    takes_softmax,
+)
 
 Matrix = Float[np.ndarray, "dimension dimension"]
-
-UNIT_SCORE = 1e-12
-"""A label's score this close to 1 is 1, as it is for unit embeddings and the head C = E."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,8 @@ class Batch:
                     "there is nothing to train"
                 )
         raw = pack(self.data)
+        for b, (dataset, data) in enumerate(zip(datasets, self.data, strict=True)):
+            raw.log_frequency[b, : len(data.samples)] = dataset.log_shares(data)
         self.raw = raw
         self.inputs: Inputs = jax.tree.map(jnp.asarray, raw)
         self.label = (raw.tokens == raw.label[:, :, None]) & np.isfinite(raw.log_multiplicity)
@@ -88,7 +94,7 @@ class Batch:
         tables = [scores(d, head) for d in self.datasets]
         if takes_softmax(loss):
             return HeadLoss(jnp.asarray(self._margins(tables)), loss == "softmax-squared")
-        shape = loss if isinstance(loss, Shape) else {"log": LOG, "squared": SQUARED}[loss]
+        shape = shape_of(loss)
         gains, top = self._label_scores(tables, shape)
         return ScoreLoss(jnp.asarray(gains), jnp.asarray(top), shape)
 
@@ -124,19 +130,8 @@ class Batch:
                     "the tokens of its sequence (Assumption 3), so this loss has no infimum at "
                     "the label; use cross-entropy, or another head"
                 )
-            self._check_shape(b, shape, scores[b][exists], top[b])
+            check_scores(self.datasets[b].name, shape, scores[b][exists], top[b])
         return scores, top
-
-    def _check_shape(self, b: int, shape: Shape, scores: np.ndarray, top: np.ndarray) -> None:
-        """The log loss needs positive scores, the squared loss scores of at most 1."""
-        name = self.datasets[b].name
-        if shape is LOG and scores.min() < 0:
-            raise InputError(f"{name}: the head gives negative scores, of which there is no log")
-        if shape is SQUARED and top.max() > 1:
-            raise InputError(
-                f"{name}: the head scores a label {top.max():.4g}, beyond 1, where the squared "
-                "loss grows again (Assumption 1); scale the head"
-            )
 
     def _untied(self) -> np.ndarray:
         untied = np.zeros(self.raw.tokens.shape, dtype=bool)

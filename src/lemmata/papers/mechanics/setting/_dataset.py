@@ -1,6 +1,5 @@
 """A dataset with everything that the paper reads off it: graphs, ties, and the two limits."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -37,7 +36,15 @@ from lemmata.tokens import (
     priority_graphs,
 )
 
-from ._minimise import Correction, by_cell, in_span, minimise, minimise_logits
+from ._minimise import (
+    Correction,
+    Minimum,
+    by_cell,
+    in_span,
+    is_skewed,
+    minimise,
+    minimise_logits,
+)
 from ._problems import (
     cycles,
     embedding_problems,
@@ -46,7 +53,7 @@ from ._problems import (
     shortened,
     start_problems,
 )
-from ._risk import Risk
+from ._risk import Risk, normalized
 from ._sentences import Sentence, Sentences, document_of, samples_of
 
 ORTHONORMAL = 1e-9
@@ -71,12 +78,15 @@ class Dataset:
         embeddings: one row a token; None for an orthonormal family, where nothing depends on
             which one it is.
         initial_weights: W(0); None for zero.
+        log_frequency: the logarithm of how often each sample occurs, up to a constant, where
+            that is too skewed to be written as counts.
     """
 
     name: str
     data: TokenData
     embeddings: Float[np.ndarray, "tokens dimension"] | None = None
     initial_weights: Float[np.ndarray, "dimension dimension"] | None = None
+    log_frequency: Float[np.ndarray, "samples"] | None = None
 
     @classmethod
     def from_samples(
@@ -124,13 +134,14 @@ class Dataset:
                     f"{name}: the largest entry of the embeddings is {largest:g}; scale them to "
                     f"between {SMALLEST:g} and {1 / SMALLEST:g}"
                 )
-        if embeddings is not None and orthonormality_error(embeddings) > ORTHONORMAL:
-            return cls(name, instance.data, embeddings, start)
-        return cls(name, instance.data, None if start is None else embeddings, start)
+        if start is None and embeddings is not None:
+            orthonormal = orthonormality_error(embeddings) <= ORTHONORMAL
+            embeddings = None if orthonormal else embeddings
+        return cls(name, instance.data, embeddings, start, instance.log_frequencies)
 
     def document(self) -> dict[str, Any]:
         """What a JSON token file says about the same data."""
-        return document_of(self.data, self.embeddings, self.initial_weights)
+        return document_of(self.data, self.embeddings, self.initial_weights, self.log_frequency)
 
     def encode(self, words: Sentence) -> list[int]:
         """Tokens by name, for a prediction."""
@@ -141,6 +152,22 @@ class Dataset:
         """The samples whose label occurs in them; the others have no gradient (Section 3.3)."""
         kept = tuple(sample for sample in self.data.samples if sample.label in sample.tokens)
         return replace(self.data, samples=kept)
+
+    def log_shares(self, data: TokenData) -> Float[np.ndarray, "samples"]:
+        """The logarithm of the share of each sample, among all of them or the realizable ones."""
+        if self.log_frequency is None:
+            return np.log(data.frequencies)
+        if len(data.samples) == len(self.data.samples):
+            return normalized(self.log_frequency)
+        kept = [sample.label in sample.tokens for sample in self.data.samples]
+        return normalized(self.log_frequency[kept])
+
+    @property
+    def log_total(self) -> float:
+        """log n: of the number of samples, or of the least at which the rarest occurs once."""
+        if self.log_frequency is None:
+            return float(np.log(self.data.total))
+        return -float(normalized(self.log_frequency).min())
 
     @cached_property
     def graphs(self) -> NamedGraphs:
@@ -261,20 +288,32 @@ class Dataset:
     @cached_property
     def risk(self) -> Risk:
         """The log-loss risk of the realizable samples, in the logits of the cells."""
-        return Risk.of(self.realizable, self.cells, self.bound_tokens)
+        data = self.realizable
+        return Risk.of(data, self.cells, self.bound_tokens, self.log_shares(data))
+
+    @cached_property
+    def tied_samples(self) -> list[int]:
+        """I: which realizable samples hold another token of their label's component."""
+        samples = self.realizable.samples
+        return [i for i, tied in enumerate(self.tied_tokens) if tied - {samples[i].label}]
+
+    @cached_property
+    def log_tied_share(self) -> float:
+        """log |I|/n: of the share of the samples with ties."""
+        return float(np.logaddexp.reduce(self.log_shares(self.realizable)[self.tied_samples]))
 
     @cached_property
     def cyclic_risk(self) -> Risk:
         """The risk of the cyclic subdata; samples that are the same once reduced count together."""
-        merged: Counter[tuple[int, tuple[int, ...], int]] = Counter()
-        for sample in self.cyclic.samples:
-            merged[sample.query, tuple(sorted(sample.tokens)), sample.label] += sample.count
-        samples = tuple(
-            Sample(tokens, label, count, asked_by=query)
-            for (query, tokens, label), count in merged.items()
-        )
+        merged: dict[tuple[int, tuple[int, ...], int], float] = {}
+        weights = self.log_shares(self.realizable)[self.tied_samples]
+        for sample, weight in zip(self.cyclic.samples, weights, strict=True):
+            key = sample.query, tuple(sorted(sample.tokens)), sample.label
+            merged[key] = float(np.logaddexp(merged.get(key, -np.inf), weight))
+        samples = tuple(Sample(tokens, label, asked_by=q) for q, tokens, label in merged)
         data = TokenData(self.data.vocabulary, samples)
-        return Risk.of(data, self.cells, [frozenset(sample.tokens) for sample in samples])
+        tied = [frozenset(sample.tokens) for sample in samples]
+        return Risk.of(data, self.cells, tied, normalized(np.array(list(merged.values()))))
 
     @cached_property
     def tied_basis(self) -> Basis:
@@ -316,7 +355,23 @@ class Dataset:
         if self.embeddings is None:
             return by_cell(minimise_logits(reduced), self.graphs, self.cells)
         directions = basis()
-        return in_span(minimise(reduced, self.design(directions)), directions)
+        if not is_skewed(reduced):
+            return in_span(minimise(reduced, self.design(directions)), directions)
+        if self.broken("embeddings_dependent"):
+            raise InputError(
+                f"{self.name}: frequencies as skewed as these need linearly independent "
+                "embeddings, where the logits of tied tokens are free"
+            )
+        return in_span(self._with_logits(minimise_logits(reduced), directions), directions)
+
+    def _with_logits(self, wanted: Minimum, basis: Basis) -> Minimum:
+        """The point in S_cyc at which tied tokens differ as they do among the wanted logits."""
+        rows = pair_rows(self.tied_pairs, self.E) @ basis.T
+        apart = [
+            wanted.point[self.cells[a, q]] - wanted.point[self.cells[b, q]]
+            for q, (a, b) in self.tied_pairs
+        ]
+        return Minimum(np.linalg.solve(rows, np.array(apart)), wanted.gradient_norm)
 
     def dense(self, correction: Correction) -> Float[np.ndarray, "dimension dimension"]:
         """A finite limit as a matrix."""
@@ -347,9 +402,8 @@ class Dataset:
     def lipschitz_tight(self) -> float:
         """mean_i (1/4) max_ab |e_a - e_b|^2 |xbar_i|^2, which bounds the Hessian as well."""
         E, total = self.embeddings, 0.0
-        for sample, weight in zip(
-            self.realizable.samples, self.realizable.frequencies, strict=True
-        ):
+        shares = np.exp(self.log_shares(self.realizable))
+        for sample, weight in zip(self.realizable.samples, shares, strict=True):
             tokens = sorted(set(sample.tokens))
             if E is None:
                 total += weight * (0.5 if len(tokens) > 1 else 0.0)

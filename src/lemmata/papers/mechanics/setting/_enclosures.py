@@ -40,6 +40,19 @@ def direction_ball(dataset: Dataset) -> arb_mat | None:
     return matrix
 
 
+def ball_weights(dataset: Dataset) -> list[arb]:
+    """How often each sample occurs, up to a common factor."""
+    if dataset.log_frequency is not None:
+        return [arb(float(log)).exp() for log in dataset.log_frequency]
+    return [arb(sample.count) for sample in dataset.data.samples]
+
+
+def realizable_weights(dataset: Dataset) -> list[arb]:
+    """The same for the samples whose label occurs in them."""
+    pairs = zip(dataset.data.samples, ball_weights(dataset), strict=True)
+    return [weight for sample, weight in pairs if sample.label in sample.tokens]
+
+
 @dataclass(frozen=True)
 class TiedBalls:
     """S_cyc as the span of independent matrices, and W^cyc in it."""
@@ -68,7 +81,10 @@ def tied_balls(dataset: Dataset) -> TiedBalls | None:
     if not basis:
         return TiedBalls((), arb_mat(0, 0), arb_mat(size, size))
     gram = arb_mat([[dot(a, b) for b in basis] for a in basis])
-    coordinates = _minimiser(dataset, basis, gram)
+    try:
+        coordinates = _minimiser(dataset, basis, gram)
+    except ZeroDivisionError:  # a curvature that these bits do not tell from 0
+        return None
     if coordinates is None:
         return None
     return TiedBalls(basis, gram, _combine(basis, coordinates.entries()))
@@ -109,10 +125,7 @@ def _minimiser(dataset: Dataset, basis: Sequence[arb_mat], gram: arb_mat) -> arb
         _derivatives(dataset, designs, point)[0],
         _derivatives(dataset, designs, box)[1],
     )
-    try:
-        enclosed = point - curvature.solve(slope)
-    except ZeroDivisionError:
-        return None
+    enclosed = point - curvature.solve(slope)
     return enclosed if box.contains(enclosed) else None
 
 
@@ -132,19 +145,19 @@ def _derivatives(
     dataset: Dataset, designs: dict[tuple[int, int], arb_mat], point: arb_mat
 ) -> tuple[arb_mat, arb_mat]:
     """Slope and curvature: the mean of the designs under attention, and their covariance."""
-    size = point.nrows()
+    size, weights = point.nrows(), realizable_weights(dataset)
     slope, curvature = arb_mat(size, 1), arb_mat(size, size)
-    for sample in dataset.cyclic.samples:
+    for i, sample in zip(dataset.tied_samples, dataset.cyclic.samples, strict=True):
         columns = [designs[token, sample.query] for token in sample.tokens]
         powers = [dot(column, point).exp() for column in columns]
         whole = sum(powers, arb(0))
         mean = arb_mat(size, 1)
         for power, column in zip(powers, columns, strict=True):
             mean += column * (power / whole)
-        slope += (mean - designs[sample.label, sample.query]) * sample.count
+        slope += (mean - designs[sample.label, sample.query]) * weights[i]
         for power, column in zip(powers, columns, strict=True):
             apart = column - mean
-            curvature += apart * apart.transpose() * (power / whole * sample.count)
+            curvature += apart * apart.transpose() * (power / whole * weights[i])
     return slope, curvature
 
 
@@ -163,7 +176,7 @@ def tied_curvature(dataset: Dataset) -> arb | None:
     along, size = (
         (direction.transpose() * matrix * direction)[0, 0] for matrix in (curvature, ties.gram)
     )
-    return along / size / dataset.realizable.total
+    return along / size / sum(realizable_weights(dataset), arb(0))
 
 
 def _midpoints(matrix: arb_mat) -> np.ndarray:

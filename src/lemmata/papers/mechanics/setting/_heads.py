@@ -1,14 +1,40 @@
 """Heads and losses: what turns attention into scores, and scores into a loss."""
 
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
 from lemmata._errors import InputError, unknown_name
-from lemmata.attention import Shape
+from lemmata.attention import FLAT, LINEAR, LOG, SQUARED, Shape
 
 from ._dataset import Dataset
 
-LOSSES = ("log", "squared", "softmax-squared", "cross-entropy")
+
+def _exponential_excess(top: Array, log_gap: Array) -> Array:
+    """log(e^-u - e^-top), which is log v - top for a small gap v."""
+    small = log_gap < -40
+    return jnp.where(small, log_gap, jnp.log(jnp.expm1(jnp.exp(log_gap)))) - top
+
+
+EXPONENTIAL = Shape(
+    "exponential",
+    lambda top, log_gap: (jnp.ones_like(top), jnp.exp(log_gap) - top),
+    _exponential_excess,
+)
+
+SHAPES = {
+    "log": LOG,
+    "squared": SQUARED,
+    "linear": LINEAR,
+    "exponential": EXPONENTIAL,
+    "flat": FLAT,
+}
+"""Losses of the label's score u: -log u, (1 - u)^2, -u, e^-u, and arctan(u - 1) - (u - 1)."""
+
+UNIT_SCORE = 1e-12
+"""A label's score this close to 1 is 1, as it is for unit embeddings and the head C = E."""
+
+LOSSES = (*SHAPES, "softmax-squared", "cross-entropy")
 HEADS = ("identity", "embedding")
 
 Loss = str | Shape
@@ -33,6 +59,22 @@ def check_head(head: Head) -> None:
 def is_identity(head: Head) -> bool:
     """Whether the head satisfies C E^T = I."""
     return isinstance(head, str) and head == "identity"
+
+
+def shape_of(loss: Loss) -> Shape:
+    """A loss of the label's score as a function."""
+    return loss if isinstance(loss, Shape) else SHAPES[loss]
+
+
+def check_scores(name: str, shape: Shape, scores: np.ndarray, top: np.ndarray) -> None:
+    """The log loss needs positive scores, the squared loss scores of at most 1."""
+    if shape is LOG and scores.min() < 0:
+        raise InputError(f"{name}: the head gives negative scores, of which there is no log")
+    if shape is SQUARED and top.max() > 1:
+        raise InputError(
+            f"{name}: the head scores a label {top.max():.4g}, beyond 1, where the squared "
+            "loss grows again (Assumption 1); scale the head"
+        )
 
 
 def takes_softmax(loss: Loss) -> bool:

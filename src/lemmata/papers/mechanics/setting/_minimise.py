@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from lemmata.tokens import PriorityGraph
 
-from ._risk import FEW_CELLS, Cells, Design, Entries, Point, Risk
+from ._risk import FEW_CELLS, Cells, Design, Entries, Point, Risk, normalized
 
 Cell = tuple[int, int]
 
@@ -27,6 +27,9 @@ SETTLED = 1e-10
 
 FEW_ENTRIES, MOST_REMEMBERED = 16, 4096
 """Components with no more entries are remembered, and so many of them."""
+
+SKEWED = 30.0
+"""Logarithms of frequencies that lie further apart are those of a file, not of counts."""
 
 LONGEST_STEP = 3.0
 """A step may change no difference of logits by more: beyond, curvature is no guide."""
@@ -89,7 +92,7 @@ def in_span(minimum: Minimum, basis: Float[np.ndarray, "rank variables"]) -> Cor
 
 def minimise(risk: Risk, design: Design) -> Minimum:
     """Newton's method from 0, for a risk that has a finite minimiser on the span of the design."""
-    if not len(risk.weight) or not design.shape[1]:
+    if not len(risk.log_weight) or not design.shape[1]:
         return Minimum(np.zeros(design.shape[1]), 0.0)
 
     def slope(masses: Entries) -> tuple[Point, float]:
@@ -109,7 +112,7 @@ def minimise_logits(risk: Risk) -> Minimum:
     determined up to a constant; their mean is 0, and so is every cell's that no sample uses.
     """
     point = np.zeros(risk.cells)
-    if not len(risk.weight):
+    if not len(risk.log_weight):
         return Minimum(point, 0.0)
     square = 0.0
     for cells, part, share in _components(risk):
@@ -132,14 +135,14 @@ def _components(risk: Risk) -> Iterator[tuple[Int[np.ndarray, "own"], Risk, floa
             continue
         cells, cell = np.unique(risk.cell[entries], return_inverse=True)
         samples, sample = np.unique(risk.sample[entries], return_inverse=True)
-        share = float(risk.weight[samples].sum())
+        share = float(np.exp(np.logaddexp.reduce(risk.log_weight[samples])))
         part = Risk(
             sample,
             cell,
             risk.log_multiplicity[entries],
             risk.label[entries],
             risk.tied[entries],
-            risk.weight[samples] / share,
+            normalized(risk.log_weight[samples]),
             len(cells),
         )
         yield cells, part, share
@@ -149,7 +152,7 @@ def _minimise_few(risk: Risk) -> Minimum:
     """A search over small data meets the same small components again and again."""
     key = b"|".join(
         array.tobytes()
-        for array in (risk.sample, risk.cell, risk.log_multiplicity, risk.label, risk.weight)
+        for array in (risk.sample, risk.cell, risk.log_multiplicity, risk.label, risk.log_weight)
     )
     if key not in _REMEMBERED:
         if len(_REMEMBERED) >= MOST_REMEMBERED:
@@ -161,8 +164,15 @@ def _minimise_few(risk: Risk) -> Minimum:
 _REMEMBERED: dict[bytes, Minimum] = {}
 
 
+def is_skewed(risk: Risk) -> bool:
+    """Whether frequencies differ by more than counts can say, and Newton's method can bear."""
+    return len(risk.log_weight) > 0 and float(np.ptp(risk.log_weight)) > SKEWED
+
+
 def _minimise_component(risk: Risk) -> Minimum:
     """Newton steps by conjugate gradients where a dense Hessian would be large."""
+    if is_skewed(risk):
+        return _choose(risk)
 
     def slope(masses: Entries) -> tuple[Cells, float]:
         return risk.gradient(masses), float(np.linalg.norm(risk.slope_size(masses)))
@@ -185,6 +195,49 @@ def _minimise_component(risk: Risk) -> Minimum:
             return np.linalg.lstsq(hessian, -slope, rcond=None)[0]
 
     return _newton(risk, risk.cells, lambda point: point, slope, step)
+
+
+def _choose(risk: Risk) -> Minimum:
+    """Logits at which every token is chosen as often as the model expects.
+
+    That is the likelihood equation of Luce's choice model, which says that exp(logits) is the
+    stationary distribution of a chain that leaves a token for the label of each sample it is in
+    (Maystre and Grossglauser 2015). Only positive numbers are added and multiplied, so that
+    everything is right to rounding, in logarithms, however rare a sample is.
+    """
+    label = risk.cell[risk.label][risk.sample]
+    others = ~risk.label
+    point = np.zeros(risk.cells)
+    for _ in range(MOST_STEPS):
+        slots = risk.log_multiplicity + point[risk.cell]
+        total = np.logaddexp.reduceat(slots, risk.start)
+        flows = risk.log_multiplicity + (risk.log_weight - total)[risk.sample]
+        rates = np.full((risk.cells, risk.cells), -np.inf)
+        np.logaddexp.at(rates, (risk.cell[others], label[others]), flows[others])
+        before, point = point, _stationary(rates)
+        if np.abs(point - before).max() <= 4 * EPS * (1 + np.ptp(point)):
+            break
+    masses = np.exp(risk.log_masses(point))
+    return Minimum(point, float(np.linalg.norm(risk.gradient(masses))))
+
+
+def _stationary(
+    log_rates: Float[np.ndarray, "cells cells"],
+) -> Float[np.ndarray, "cells"]:
+    """Logarithms of the stationary distribution of a chain, centred, by elimination of states.
+
+    The algorithm of Grassmann, Taksar and Heyman (1985), which subtracts nothing.
+    """
+    rates = log_rates.copy()
+    size = len(rates)
+    for last in range(size - 1, 0, -1):
+        rates[:last, last] -= np.logaddexp.reduce(rates[last, :last])
+        round_trip = rates[:last, last, None] + rates[last, None, :last]
+        rates[:last, :last] = np.logaddexp(rates[:last, :last], round_trip)
+    found = np.zeros(size)
+    for state in range(1, size):
+        found[state] = np.logaddexp.reduce(found[:state] + rates[:state, state])
+    return found - found.mean()
 
 
 def _conjugate_gradients(

@@ -76,14 +76,14 @@ def _evaluate(
 ) -> tuple[arb, arb_mat]:
     """The mean loss, and its gradient in W: a number for each token and query, pulled back."""
     logits = W if E is None else E * W * E.transpose()
-    total, pulls, value = sum(each.count for each in losses), arb_mat(K, K), arb(0)
+    total, pulls, value = sum((each.weight for each in losses), arb(0)), arb_mat(K, K), arb(0)
     for each in losses:
         powers = [logits[token, each.query].exp() for token in each.tokens]
         whole = sum(powers, arb(0))
         loss, slopes = each.evaluate([power / whole for power in powers])
-        value += loss * each.count
+        value += loss * each.weight
         for token, slope in zip(each.tokens, slopes, strict=True):
-            pulls[token, each.query] += slope * each.count
+            pulls[token, each.query] += slope * each.weight
     slope = pulls if E is None else E.transpose() * pulls * E
     return value / total, slope * (arb(1) / total)
 

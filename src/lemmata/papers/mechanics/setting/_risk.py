@@ -26,6 +26,11 @@ FEW_CELLS = 300
 """Up to so many, a matrix over cells is small."""
 
 
+def normalized(log_weight: Float[np.ndarray, "samples"]) -> Float[np.ndarray, "samples"]:
+    """Logarithms of weights that add up to 1."""
+    return log_weight - np.logaddexp.reduce(log_weight) if len(log_weight) else log_weight
+
+
 @dataclass(frozen=True)
 class Risk:
     """The entries (sample, distinct token) of a dataset, sorted by sample.
@@ -34,7 +39,7 @@ class Risk:
         sample, cell: which sample an entry belongs to, and which cell gives its logit.
         log_multiplicity: how often the token occurs in the sample.
         label, tied: whether the token is the label, or tied with it.
-        weight: the share of each sample in the risk.
+        log_weight: the logarithm of the share of each sample in the risk.
         cells: the number of cells.
     """
 
@@ -43,7 +48,7 @@ class Risk:
     log_multiplicity: Entries
     label: Bool[np.ndarray, "entries"]
     tied: Bool[np.ndarray, "entries"]
-    weight: Float[np.ndarray, "samples"]
+    log_weight: Float[np.ndarray, "samples"]
     cells: int
 
     @classmethod
@@ -52,8 +57,12 @@ class Risk:
         data: TokenData,
         cells: Mapping[tuple[int, int], int],
         tied: Sequence[frozenset[int]],
+        log_weight: Float[np.ndarray, "samples"] | None = None,
     ) -> "Risk":
-        """``tied[i]`` are the tokens of sample i that are tied with its label."""
+        """``tied[i]`` are the tokens of sample i that are tied with its label.
+
+        Without ``log_weight`` the counts of the samples say how much each of them matters.
+        """
         rows = [
             (i, cells[x, sample.query], count, x == sample.label, x == sample.label or x in tied[i])
             for i, sample in enumerate(data.samples)
@@ -66,28 +75,37 @@ class Risk:
             np.log(table[:, 2]),
             table[:, 3] > 0,
             table[:, 4] > 0,
-            np.asarray(data.frequencies),
+            np.log(data.frequencies) if log_weight is None else log_weight,
             len(cells),
         )
 
     @cached_property
+    def weight(self) -> Float[np.ndarray, "samples"]:
+        """The share of each sample; 0 for one that is too rare for floating point."""
+        return np.exp(self.log_weight)
+
+    @cached_property
     def start(self) -> Int[np.ndarray, "samples"]:
         """Where each sample's entries begin."""
-        return np.searchsorted(self.sample, np.arange(len(self.weight)))
+        return np.searchsorted(self.sample, np.arange(len(self.log_weight)))
+
+    @cached_property
+    def choice(self) -> Bool[np.ndarray, "samples"]:
+        """Which samples hold another token that is tied with their label."""
+        return np.add.reduceat(self.tied.astype(int), self.start) > 1
 
     def tied_only(self) -> "Risk":
         """The risk of the cyclic subdata: only tied tokens, and only samples with a choice."""
-        choice = np.add.reduceat(self.tied.astype(int), self.start) > 1
+        choice = self.choice
         keep = self.tied & choice[self.sample]
         number = np.cumsum(choice) - 1
-        weight = self.weight[choice] / max(self.weight[choice].sum(), np.finfo(float).tiny)
         return Risk(
             number[self.sample[keep]],
             self.cell[keep],
             self.log_multiplicity[keep],
             self.label[keep],
             self.tied[keep],
-            weight,
+            normalized(self.log_weight[choice]),
             self.cells,
         )
 
@@ -108,7 +126,7 @@ class Risk:
 
     def log_value(self, logits: Cells) -> float:
         """Its logarithm, from the log-odds of the wrong tokens, which do not round to 0."""
-        if not len(self.weight):
+        if not len(self.log_weight):
             return -np.inf
         slots = self.log_multiplicity + logits[self.cell]
         ahead = np.where(self.label, -np.inf, slots - slots[self.label][self.sample])
@@ -119,24 +137,25 @@ class Risk:
             odds = np.where(np.isfinite(top), odds, -np.inf)
             small = odds < -40
             losses = np.where(small, odds, np.log(np.logaddexp(0, np.where(small, 0, odds))))
-            most = losses.max()
-            if not np.isfinite(most):
-                return float(most)
-            return float(most + np.log(self.weight @ np.exp(losses - most)))
+        return float(np.logaddexp.reduce(self.log_weight + losses))
 
     def gradient(
         self, masses: Entries, counted: Bool[np.ndarray, "entries"] | None = None
     ) -> Cells:
         """The sum over the wrong tokens, or only the counted ones, of mass times (e_x - e_y)."""
+        return self.pull(masses * self.weight[self.sample], counted)
+
+    def pull(self, shares: Entries, counted: Bool[np.ndarray, "entries"] | None = None) -> Cells:
+        """The same with masses that are weighted already."""
         wrong = ~self.label if counted is None else counted & ~self.label
-        share = np.where(wrong, masses, 0.0) * self.weight[self.sample]
+        share = np.where(wrong, shares, 0.0)
         total = np.add.reduceat(share, self.start)
         share = share - np.where(self.label, total[self.sample], 0.0)
         return np.bincount(self.cell, share, self.cells)
 
     def mass_matrix(self, masses: Entries) -> csr_array:
         """Masses as a sparse matrix, one row a sample."""
-        shape = (len(self.weight), self.cells)
+        shape = (len(self.log_weight), self.cells)
         return csr_array((masses, (self.sample, self.cell)), shape=shape)
 
     def coupling(self, masses: Entries) -> csr_array | Float[np.ndarray, "cells cells"]:

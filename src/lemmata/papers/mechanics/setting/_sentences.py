@@ -50,6 +50,7 @@ def document_of(
     data: TokenData,
     embeddings: Float[np.ndarray, "tokens dimension"] | None,
     initial_weights: Float[np.ndarray, "dimension dimension"] | None,
+    log_frequency: Float[np.ndarray, "samples"] | None = None,
 ) -> dict[str, Any]:
     """What a JSON token file says about the same data.
 
@@ -65,8 +66,11 @@ def document_of(
     document: dict[str, Any] = {
         "sequences": [[names[token] for token in sample.tokens] for sample in data.samples],
         "labels": [names[sample.label] for sample in data.samples],
-        "counts": [sample.count for sample in data.samples],
     }
+    if log_frequency is None:
+        document["counts"] = [sample.count for sample in data.samples]
+    else:
+        document["log_frequencies"] = log_frequency.tolist()
     if embeddings is not None:
         document["embeddings"] = embeddings[rows].tolist()
     if initial_weights is not None:

@@ -69,7 +69,8 @@ class MechanicsSetting(AbstractSetting[Dataset]):
     space: ClassVar = TokenSpace()
 
     def read(self, file: Path, embeddings: Path | None = None) -> list[Dataset]:
-        return name_instances(read_token_files(file, embeddings, prefixes=PREFIXES))
+        instances = read_token_files(file, embeddings, prefixes=PREFIXES, log_frequencies=True)
+        return name_instances(instances)
 
     def draw(self, count: int, seed: int = 0) -> list[Dataset]:
         """As the authors draw them: those of Figure 3, without ties, and of Figure 4 in turn.

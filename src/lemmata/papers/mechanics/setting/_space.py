@@ -24,24 +24,41 @@ from lemmata.tokens import (
 
 from ._dataset import Dataset
 from ._enclosures import as_balls, direction_ball, length, tied_balls
+from ._heads import HEADS
 from ._options import CURVES, request_of
 from ._replay import replay
 
 RATES = (1e-3, 0.1, 1.0, 10.0, 100.0, 1e-6, 1e4)
 """Step sizes from far below to far beyond the stable range."""
 
-SKEWS = (1_000, 10**12)
+SKEWS = (1_000, 10**12, -50.0, -10_000.0)
+"""How often every second sample occurs, against once; or the logarithm of that."""
+
+RARE = (0.0, 0.0, -5.0, -50.0, -1_000.0, -10_000.0)
+"""Logarithms of frequencies to choose from."""
+
 SCALES = (1e-4, 0.1, 10.0, 1e4)
 STARTS = (0.01, 1.0, 30.0, 1e3)
-"""Of counts and of embeddings, against 1; and of W(0)."""
+"""Of embeddings, against 1, and of W(0)."""
+
+ARRAYS = ("embeddings", "initial_weights", "log_frequency")
+"""What an instance may hold beside its samples."""
+
+EVERY_GEOMETRY = ("stretched", *GEOMETRIES, "uneven")
+LENGTHS, LONGER = (1.0, 2.0, 0.5), 30.0
+"""Of orthogonal vectors, and of the last vector against the others."""
+
+SCORE_LOSSES = ("flat", "squared", "linear")
+"""Losses of the label's score; those that are flat at 1 first."""
 
 HAIR = 2.0**-43
 """Embeddings are moved by this much to see what is rounding."""
 
 
 BASES = (
-    ("a b -> a",),
     ("a b -> a", "b a -> b"),
+    ("a b c -> a", "a b c -> b", "a b -> a"),
+    ("a b -> a",),
     ("a b -> a", "b b a -> a"),
     ("a b -> a", "a b -> b"),
     ("a b c -> a", "a b c -> b", "b c -> b"),
@@ -52,7 +69,7 @@ BASES = (
 
 
 class TokenSpace(AbstractSpace[Dataset]):
-    """Samples, counts, embeddings and W(0)."""
+    """Samples, counts or log-frequencies, embeddings and W(0)."""
 
     limits: ClassVar = {"K": 3, "T": 3, "n": 4}
 
@@ -68,19 +85,17 @@ class TokenSpace(AbstractSpace[Dataset]):
         ]
 
     def extremes(self) -> Iterator[Dataset]:
-        """Skewed counts, embeddings of every geometry and scale, and W(0), alone and in pairs."""
-        number = 0
-        for base, geometry, skew in product(BASES, GEOMETRIES, (1, *SKEWS)):
-            data = _parse(base, skew)
-            for scale, start in _pairs_of_scales(geometry):
-                number += 1
-                draw = np.random.default_rng(number)
-                E = draw_embeddings(geometry, data.size, draw)
-                width = data.size if E is None else E.shape[1]
-                W = None if start == 0 else start * draw.standard_normal((width, width))
-                if W is not None and E is None:
-                    E = np.eye(data.size)
-                yield Dataset(f"extreme {number}", data, None if E is None else E * scale, W)
+        """Skewed frequencies, embeddings of every geometry and scale, and W(0), also in pairs."""
+        for number, (base, geometry, skew, scale, start) in enumerate(_combinations()):
+            draw = np.random.default_rng(number)
+            data = _parse(base, int(max(skew, 1)))
+            rare = np.where(np.arange(len(base)) % 2, skew, 0.0) if skew < 0 else None
+            E = _embeddings(geometry, data.size, draw)
+            width = data.size if E is None else E.shape[1]
+            W = None if start == 0 else start * draw.standard_normal((width, width))
+            if W is not None and E is None:
+                E = np.eye(data.size)
+            yield Dataset(f"extreme {number}", data, None if E is None else E * scale, W, rare)
 
     def draw(self, generator: np.random.Generator) -> Dataset:
         dataset = Dataset("drawn", draw_data(generator))
@@ -88,16 +103,23 @@ class TokenSpace(AbstractSpace[Dataset]):
 
     def vary(self, instance: Dataset, generator: np.random.Generator) -> Dataset:
         if generator.random() < 0.2:
-            return self._dress(replace(instance, embeddings=None, initial_weights=None), generator)
+            return self._dress(Dataset(instance.name, instance.data), generator)
         data = vary_data(instance.data, generator)
-        if data.size == instance.data.size:
-            return replace(instance, data=data)
-        return Dataset(instance.name, data)
+        if data.size != instance.data.size:
+            return Dataset(instance.name, data)
+        return replace(instance, data=data, log_frequency=_carried_over(instance, data))
 
     def _dress(self, dataset: Dataset, generator: np.random.Generator) -> Dataset:
-        """With embeddings, with W(0), or with both."""
-        geometry = GEOMETRIES[int(generator.integers(len(GEOMETRIES)))]
-        E = draw_embeddings(geometry, dataset.K, generator)
+        """With skewed frequencies, or with embeddings, W(0), or several of these."""
+        samples = dataset.data.samples
+        if len(samples) > 1 and generator.random() < 0.3:
+            data = replace(dataset.data, samples=tuple(replace(s, count=1) for s in samples))
+            rare = generator.choice(RARE, len(samples))
+            dataset = replace(dataset, data=data, log_frequency=rare)
+            if generator.random() < 0.5:
+                return dataset
+        geometry = EVERY_GEOMETRY[int(generator.integers(len(EVERY_GEOMETRY)))]
+        E = _embeddings(geometry, dataset.K, generator)
         W = None
         if E is None or generator.random() < 0.3:
             E = np.eye(dataset.K) if E is None else E
@@ -105,19 +127,20 @@ class TokenSpace(AbstractSpace[Dataset]):
         return replace(dataset, embeddings=E, initial_weights=W)
 
     def simpler(self, instance: Dataset) -> Iterator[Dataset]:
-        if instance.embeddings is not None or instance.initial_weights is not None:
+        if any(getattr(instance, name) is not None for name in ARRAYS):
             yield Dataset(instance.name, instance.data)
             yield replace(instance, initial_weights=None)
-            yield from with_simpler_arrays(instance, ("embeddings", "initial_weights"))
+            yield replace(instance, log_frequency=None)
+            yield from _of_size_one(instance)
+            yield from with_simpler_arrays(instance, ARRAYS)
         for data in simpler_data(instance.data):
-            if instance.embeddings is None:
-                yield Dataset(instance.name, data)
-            elif data.size == instance.data.size:
-                yield replace(instance, data=data)
+            if instance.embeddings is None or data.size == instance.data.size:
+                rare = _carried_over(instance, data)
+                yield replace(instance, data=data, log_frequency=rare)
 
     def size(self, instance: Dataset) -> tuple[float | int, ...]:
-        """Samples, tokens, lengths, repetitions, and numbers in embeddings and W(0)."""
-        digits = digits_of(instance.embeddings, instance.initial_weights)
+        """Samples, tokens, lengths, repetitions, and numbers in the arrays."""
+        digits = digits_of(*(getattr(instance, name) for name in ARRAYS))
         return (*data_size(instance.data), digits)
 
     def degenerate(self, instance: Dataset) -> str | None:
@@ -136,7 +159,9 @@ class TokenSpace(AbstractSpace[Dataset]):
 
         That keeps what is linearly dependent, and the name, from which random points come.
         """
-        yield replace(instance, data=replace(instance.data, samples=instance.data.samples[::-1]))
+        rare = None if instance.log_frequency is None else instance.log_frequency[::-1]
+        data = replace(instance.data, samples=instance.data.samples[::-1])
+        yield replace(instance, data=data, log_frequency=rare)
         if instance.embeddings is None:
             yield replace(instance, embeddings=np.eye(instance.K))
             return
@@ -165,7 +190,7 @@ class TokenSpace(AbstractSpace[Dataset]):
     def changes(self, instance: Dataset) -> Iterator[tuple[str, Dataset]]:
         samples = instance.data.samples
         counted = tuple(replace(s, count=s.count + i) for i, s in enumerate(samples))
-        if len(samples) > 1:
+        if len(samples) > 1 and instance.log_frequency is None:
             yield "how often each sample occurs", self._with(instance, counted)
         longer = tuple(replace(s, tokens=(s.tokens[0], *s.tokens)) for s in samples)
         yield "how often a token is repeated", self._with(instance, longer)
@@ -177,9 +202,12 @@ class TokenSpace(AbstractSpace[Dataset]):
         return replace(instance, data=TokenData(instance.data.vocabulary, samples))
 
     def trainings(self) -> Sequence[Mapping[str, Any]]:
-        """Step sizes and numbers of steps; the algorithm and the loss are part of a statement."""
+        """Step sizes, numbers of steps, losses and heads, for statements that leave them open."""
         alone = [*({"rate": rate} for rate in RATES), {"steps": 10}, {"steps": 20_000}]
-        return ({}, *alone, *({"rate": rate, "steps": 10} for rate in RATES))
+        pairs = [{"rate": rate, "steps": 10} for rate in RATES]
+        losses = [{"loss": loss} for loss in SCORE_LOSSES]
+        heads = [{"loss": SCORE_LOSSES[0], "head": head} for head in HEADS]
+        return ({}, *alone, *pairs, *losses, *heads)
 
     def replay(
         self, instance: Dataset, options: Mapping[str, Any], steps: Int[np.ndarray, "records"]
@@ -188,6 +216,24 @@ class TokenSpace(AbstractSpace[Dataset]):
         if request.algorithm in CURVES:
             return None
         return replay(instance, request.training, request.training.rate_of(instance), steps)
+
+
+def _carried_over(instance: Dataset, data: TokenData) -> np.ndarray | None:
+    """The log-frequencies of what is left of the samples; new ones are as frequent as any."""
+    if instance.log_frequency is None:
+        return None
+    old = [(s.tokens, s.label) for s in instance.data.samples]
+    known = dict(zip(old, instance.log_frequency, strict=True))
+    return np.array([known.get((s.tokens, s.label), 0.0) for s in data.samples])
+
+
+def _of_size_one(instance: Dataset) -> Iterator[Dataset]:
+    """With embeddings of about 1, by a power of ten; W(0) is left as it is."""
+    if instance.embeddings is None:
+        return
+    tens = np.floor(np.log10(max(float(np.abs(instance.embeddings).max()), 1e-300)))
+    if tens:
+        yield replace(instance, embeddings=instance.embeddings * 10.0**-tens)
 
 
 def _named(many: Iterator[TokenData]) -> Iterator[Dataset]:
@@ -204,9 +250,26 @@ def _parse(lines: Sequence[str], skew: int) -> TokenData:
     return TokenData.from_samples(rows)
 
 
-def _pairs_of_scales(geometry: str) -> Iterator[tuple[float, float]]:
-    """A scale of the embeddings and one of W(0): each at its extremes, the other as usual."""
-    yield 1.0, 0.0
-    if geometry != "orthonormal":
-        yield from ((scale, 0.0) for scale in SCALES)
-    yield from ((1.0, start) for start in STARTS)
+def _combinations() -> Iterator[tuple[Sequence[str], str, float, float, float]]:
+    """Base, geometry, skew of frequencies, scale of embeddings and of W(0).
+
+    First every base in every geometry; then scales at their extremes, the other one as usual.
+    """
+    for base, geometry in product(BASES, EVERY_GEOMETRY):
+        yield base, geometry, 1, 1.0, 0.0
+    for base, geometry, skew in product(BASES, EVERY_GEOMETRY, (1, *SKEWS)):
+        if skew != 1:
+            yield base, geometry, skew, 1.0, 0.0
+        if geometry != "orthonormal":
+            yield from ((base, geometry, skew, scale, 0.0) for scale in SCALES)
+        yield from ((base, geometry, skew, 1.0, start) for start in STARTS)
+
+
+def _embeddings(geometry: str, size: int, generator: np.random.Generator) -> np.ndarray | None:
+    """Those of a geometry; ``stretched`` ones are orthogonal, ``uneven`` ones are not."""
+    if geometry == "stretched":
+        return np.diag(np.resize(LENGTHS, size))
+    if geometry == "uneven":
+        lengths = np.where(np.arange(size) < size - 1, 1.0, LONGER)
+        return lengths[:, None] * generator.standard_normal((size, size))
+    return draw_embeddings(geometry, size, generator)
