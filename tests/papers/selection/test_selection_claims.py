@@ -329,7 +329,7 @@ def test_escape_with_many_dimensions():
         t += 1
     assert t * eta * d / (T * (T - 1)) == pytest.approx(2.967, rel=1e-3)
     plan = Plan("wide", Task(9, 2, 20), eta, 0.1)
-    verdict = check(ALL["own/escape"], Bench(instances=[plan], options={"steps": 1_000}))
+    verdict = check(ALL["own/escape"], Bench(instances=[plan], options={"steps": 20_000}))
     assert verdict.status is Status.HOLDS
 
 
