@@ -11,7 +11,7 @@ from lemmata.settings import AbstractSetting, AbstractSpace
 
 from ._certify import certify
 from ._finding import Witness
-from ._hunt import Hunt
+from ._hunt import Hunt, is_long
 from ._score import Attempt, try_all
 
 PLAIN = 1e-6
@@ -76,7 +76,9 @@ class Proofs:
             attempt = min(broken, key=lambda a: space.size(a.instance))
 
     def _with_fewer_options(self, attempt: Attempt, enough: float) -> Attempt:
-        for name in list(attempt.options):
+        """Without options that are not needed; what makes a long training short is, for a proof."""
+        long = is_long(self._hunt.claim.experiment.training)
+        for name in [name for name in attempt.options if not (long and name == "steps")]:
             fewer = {key: value for key, value in attempt.options.items() if key != name}
             for again in try_all(self._hunt.claim, [attempt.instance], fewer, self._hunt.seed):
                 if again.score <= enough:
