@@ -280,3 +280,118 @@ def false_coherent(plans):
         return np.abs(E.T @ E - np.eye(p.T)).max()
 
     return lm.at_most(plans.each(coherence), 0.5)
+
+
+TWO = lm.experiment("selection", steps=2)
+FIXED = lm.experiment("selection", steps=30, rate=0.5)
+THOUSAND = lm.experiment("selection", steps=1_000)
+
+
+def first_turn(run):
+    """eta^2 d / (T^2 inertia), which C(2) would be if no position were chosen."""
+    T, _, d = sizes(run)
+    return run.rate**2 * d / (T**2 * run.each(lambda plan: plan.inertia))
+
+
+@lm.claim("C(2) is known", setting="selection", on=TWO)
+def true_second_step(run):
+    """alpha = eta/T and u = 1 - q/T after a step, and the two terms add up to 1/q; one-hot only."""
+    T, q, _ = sizes(run)
+    return lm.equal(run.C[:, 2:] + one_hot(run), first_turn(run) * (1 - q / T))
+
+
+@lm.claim("a small loss leaves little attention elsewhere", setting="selection", on=SHORT)
+def true_attention(run):
+    """The floor under the loss, with (T - q)(1 - u)^2 + q u^2 <= max(T - q, q)."""
+    T, q, d = sizes(run)
+    most = 2 * np.maximum(T - q, q) * run.loss / d
+    return lm.at_most(run.missed**2, most, rounding=1e-9)
+
+
+@lm.claim("a small loss fixes alpha", setting="selection", on=SHORT)
+def true_alpha(run):
+    """What the subset lacks costs d/(2q) times its square, on average over encodings at least."""
+    _, q, d = sizes(run)
+    short = 1 - run.alpha * (1 - run.missed)
+    size = d * (1 + run.alpha**2)
+    return lm.at_least(run.loss, d * short**2 / (2 * q), size=size, rounding=1e-9)
+
+
+@lm.claim(
+    "a run that converges stays bounded", setting="selection", hypotheses=["converges"], on=THOUSAND
+)
+def true_bounded(run):
+    """Training is stopped beyond a million."""
+    return lm.at_most(np.abs(run.alpha), 1e6)
+
+
+@lm.claim(
+    "small losses are below d/150",
+    setting="selection",
+    hypotheses=["sparse", "small_loss"],
+    on="instances",
+)
+def true_epsilon(plans):
+    """dT / (100 (T-q) q) with T/(T-q) < 4/3 and q >= 2."""
+    return lm.at_most(plans.each(lambda p: p.epsilon), plans.each(lambda p: p.d / 150))
+
+
+@lm.claim(
+    "small steps are at most 1/20", setting="selection", hypotheses=["small_step"], on="instances"
+)
+def true_twentieth(plans):
+    """1 / (20 d^2) with d >= 1."""
+    return lm.at_most(plans.each(lambda p: p.rate), 1 / 20)
+
+
+@lm.claim("a step of the setting's option is taken", setting="selection", on=FIXED)
+def true_option(run):
+    """The first step is eta/T with the eta that was asked for."""
+    T, _, _ = sizes(run)
+    return lm.equal(run.alpha[:, 1:2], 0.5 / T)
+
+
+@lm.claim("C(2) forgets the subset", setting="selection", on=TWO)
+def false_second_step(run):
+    """The factor 1 - q/T is missing; one-hot only."""
+    return lm.equal(run.C[:, 2:] + one_hot(run), first_turn(run))
+
+
+@lm.claim(
+    "a small loss leaves little attention elsewhere, whatever T", setting="selection", on=SHORT
+)
+def false_attention(run):
+    """T - q stands in the floor, not q."""
+    _, q, d = sizes(run)
+    return lm.at_most(run.missed**2, 2 * q * run.loss / d)
+
+
+@lm.claim("alpha is near 1 after 1,000 steps", setting="selection", hypotheses=SMALL, on=THOUSAND)
+def false_near(run):
+    """With eta = 1/20 and T = 9 it is above 1 by more; with a smaller eta below."""
+    return lm.at_most(np.abs(run.alpha[:, -1:] - 1), 0.1)
+
+
+@lm.claim(
+    "small losses are below d/300",
+    setting="selection",
+    hypotheses=["sparse", "small_loss"],
+    on="instances",
+)
+def false_epsilon(plans):
+    """For q = 2 they may be nearly d/150."""
+    return lm.at_most(plans.each(lambda p: p.epsilon), plans.each(lambda p: p.d / 300))
+
+
+@lm.claim("alpha grows steadily at first", setting="selection", on=FIXED)
+def false_steady(run):
+    """It slows down from the second step on."""
+    T, _, _ = sizes(run)
+    return lm.at_least(run.alpha, run.steps * 0.5 / T)
+
+
+@lm.claim("wide encodings slow C down", setting="selection", hypotheses=["isometry"], on=SHORT)
+def false_slow(run):
+    """d drives it: after 200 steps C is above eta t / inertia for large d."""
+    inertia = run.each(lambda plan: plan.inertia)
+    return lm.at_most(run.C, run.rate * run.steps / inertia)

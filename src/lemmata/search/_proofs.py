@@ -11,7 +11,7 @@ from lemmata.settings import AbstractSetting, AbstractSpace
 
 from ._certify import certify
 from ._finding import Witness
-from ._hunt import Hunt
+from ._hunt import Hunt, is_long
 from ._score import Attempt, try_all, with_judgement
 
 PLAIN = 1e-6
@@ -81,13 +81,15 @@ class Proofs:
             attempt = min(broken, key=lambda a: space.size(a.instance))
 
     def _with_fewer_options(self, attempt: Attempt, enough: float) -> Attempt:
-        """Without options of training that do not matter, or with milder values of them."""
-        for name in list(attempt.options):
+        """Without options of training that do not matter, or with milder values of them.
+
+        What makes a long training short is needed for a proof.
+        """
+        long = is_long(self._hunt.claim.experiment.training)
+        for name in [name for name in attempt.options if not (long and name == "steps")]:
             rest = {key: value for key, value in attempt.options.items() if key != name}
-            for options in [
-                rest,
-                *({**rest, name: value} for value in self._milder(name, attempt)),
-            ]:
+            milder = [{**rest, name: value} for value in self._milder(name, attempt)]
+            for options in [rest, *milder]:
                 again = try_all(self._hunt.claim, [attempt.instance], options, self._hunt.seed)
                 if again and again[0].score <= enough:
                     attempt = again[0]

@@ -1,14 +1,18 @@
 """Descent in ball arithmetic against training, and against the loss differentiated numerically."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import mpmath
 import numpy as np
 import pytest
-from flint import ctx
+from flint import arb, ctx
 
 import lemmata as lm
+from lemmata.claims import Bench
+from lemmata.papers.selection.experiments.descents import ONE_HOT, STOCHASTIC
 from lemmata.papers.selection.setting import SETTING, OnlineChoices, Plan, Task, walsh
+from lemmata.papers.selection.setting._replay import First, Slope, State
 
 SPACE = SETTING.space
 GIVEN = np.array([[1.0, 0.0, 1.0, -0.5], [0.0, 1.0, 1.5, 0.25], [0.25, 0.0, 0.0, 1.0]])
@@ -39,10 +43,10 @@ def test_training_agrees_with_balls(kind: str) -> None:
     run = lm.train([plan], record=tuple(steps.tolist()), steps=int(steps[-1]))
     columns = SPACE.replay(plan, {}, steps)
     assert columns is not None
-    assert set(columns) == {"loss", "alpha", "C", "missed", "rate"}
     # random encodings are interpolated in training
     tolerance = 1e-8 if kind == "random" else 1e-12
-    for name, balls in columns.items():
+    for name in ("loss", "alpha", "C", "missed", "rate"):
+        balls = columns[name]
         middle = np.array([float(ball.mid()) for ball in balls])
         values = np.asarray(getattr(run, name))[0]
         np.testing.assert_allclose(values, middle, rtol=tolerance, atol=tolerance)
@@ -111,8 +115,44 @@ def test_balls_use_the_step_size_that_was_asked_for() -> None:
 def test_balls_know_what_they_do_not_cover() -> None:
     steps = np.array([0, 3])
     assert SPACE.replay(PLANS["one-hot"], {"algorithm": "sgd"}, steps) is None
-    many = Plan("p", Task(40, 5, 1), 0.1, 1e-3, 64, encodings=walsh(6)[:, :40] / 8.0)
+    many = Plan("p", Task(40, 5, 1), 0.1, 1e-3, 64, encodings=np.triu(np.ones((64, 40))))
     assert SPACE.replay(many, {}, steps) is None
+    assert SPACE.replay(PLANS["random"], {"average": "inside"}, steps) is None
+    even = Plan("p", Task(40, 5, 1), 0.1, 1e-3, 64, encodings=walsh(6)[:, :40] / 8.0)
+    assert SPACE.replay(even, {}, steps) is not None
+
+
+@pytest.mark.parametrize("kind", ["one-hot", "orthogonal", "given"])
+def test_balls_know_all_columns_of_descents(kind: str) -> None:
+    """What claims about descents use, against the experiments' own recursion."""
+    plan = replace(PLANS[kind], rate=0.5, epsilon=0.4)
+    if kind == "given":  # with q = 2 the run starts at half of the attention exactly
+        plan = replace(plan, task=Task(4, 1, 3))
+    experiment = ONE_HOT if kind == "one-hot" else STOCHASTIC
+    evidence = Bench(instances=[plan], options={"steps": 150}).evidence(experiment)
+    columns = SPACE.replay(plan, {"steps": 150, "average": "inside"}, evidence.records)
+    assert columns is not None
+    assert set(columns) == set(evidence.columns)
+    assert 0 < evidence.grown[0, 0] < 150
+    for name, grid in evidence.columns.items():
+        middle = np.array([float(ball.mid()) for ball in columns[name]])
+        came = np.isfinite(middle)
+        tolerance = 1e-6 if kind == "given" else 1e-11
+        np.testing.assert_allclose(grid[0][came], middle[came], rtol=tolerance, atol=tolerance)
+        late = name in ("reached", "halved") and not came.all()
+        assert came.all() or (late and (grid[0][~came] > 150).all())
+
+
+def test_a_time_is_known_only_if_it_can_be_told() -> None:
+    """At half of the attention exactly, a wide ball leaves everything open from then on."""
+    slope = Slope(arb(0), arb(0), arb(0), arb("0.5 +/- 0.1"))
+    halved = First(lambda now: now.slope.missed, "<=", arb(1) / 2)
+    assert halved.phase == 1
+    halved.look(3, State(arb(0), arb(0), slope))
+    assert halved.step.is_nan()
+    halved.look(4, State(arb(0), arb(0), replace(slope, missed=arb("0.1"))))
+    assert halved.step.is_nan()
+    assert halved.phase.is_nan()
 
 
 def test_a_query_changes_nothing_in_two_numbers() -> None:

@@ -17,6 +17,7 @@ from ..experiments.encodings import DRAWS, ENCODINGS, Ensemble, draw_encodings
 from ..experiments.matrices import ENUMERATION, MATRICES, Enumeration, Matrices
 from ..experiments.plans import SIGNS, UNIT
 from ..setting import (
+    FITS,
     Batch,
     Plan,
     Weights,
@@ -42,6 +43,7 @@ AVERAGED = 1e-12
     "Section 2.1 (and Definition A.4)",
     "The target is the mean of the q chosen tokens; with Gaussian tokens its squared length is d/q "
     "on average, so predicting zero costs d/(2q).",
+    hypotheses=(FITS,),
     on=MATRICES,
 )
 def definition_21(evidence: Evidence[Matrices]) -> Comparison:
@@ -61,6 +63,7 @@ def definition_21(evidence: Evidence[Matrices]) -> Comparison:
     "Section 2.2 (and Definition D.3)",
     "With one-hot encodings, e_y = E_y (E_y'E_y)^-1 1 is the sum of the chosen encodings, and has "
     "inner product 1 with the chosen and 0 with the other encodings.",
+    hypotheses=(FITS,),
     on=MATRICES,
 )
 def definition_22(evidence: Evidence[Matrices]) -> list[Comparison]:
@@ -180,6 +183,7 @@ def coherence(evidence: Evidence[Ensemble]) -> Comparison:
     "Section 2.3, Eqs. (1) and (2)",
     "f = V Z softmax(Z'W z_query) with columns [x_i; e_i] and z_query = [x_query; e_y]: the way "
     "training computes it (through the kernel E'W E, with Z never formed) gives the same.",
+    hypotheses=(FITS,),
     on=MATRICES,
 )
 def definition_24(evidence: Evidence[Matrices]) -> Comparison:
@@ -215,6 +219,7 @@ def definition_24(evidence: Evidence[Matrices]) -> Comparison:
     "Section 2.4, Eq. (4) (and Definition E.1, Eq. 12)",
     "The stochastic architecture averages the model's output over all encodings allowed; its loss "
     "is that of the averaged output.",
+    hypotheses=(FITS,),
     on=ENUMERATION,
 )
 def definition_25(evidence: Evidence[Enumeration]) -> Comparison:

@@ -10,7 +10,7 @@ from ..experiments.ensembles import ACCEPTED, JENSEN, RIVALS, Accepted, JensenPo
 from ..experiments.mean_fields import MEAN_FIELD, Followed
 from ..experiments.runs import SGD, Pair
 from ..experiments.switched_encodings import SWITCHED, Switched
-from ..setting import CONVERGES
+from ..setting import CONVERGES, FITS
 from ._over_seeds import mean_at_least, mean_at_most, vanishes
 
 claim = statements("selection")
@@ -41,7 +41,7 @@ def in_distribution(pairs: Evidence[Pair]) -> list[Comparison]:
     "Appendix F",
     "Encodings that rejection accepts for their small inner products have the restricted isometry "
     "and orthogonality property, with a delta below 1/2, as every statement about it supposes.",
-    hypotheses=(TIGHT,),
+    hypotheses=(FITS, TIGHT),
     on=ACCEPTED,
     kind="substance",
 )
@@ -159,6 +159,7 @@ def mean_field(followed: Evidence[Followed]) -> list[Comparison]:
     "beside Definition 2.5 and Section 4",
     "The loss averaged over encodings from outside, which the experiments descend, exceeds the "
     "loss (4) of the theorems by (d/2) alpha² times the mean trace of the covariance of S_y.",
+    hypotheses=(FITS,),
     on=JENSEN,
 )
 def jensen(points: Evidence[JensenPoint]) -> list[Comparison]:

@@ -21,11 +21,11 @@ from ..experiments.matrices import (
     Matrices,
 )
 from ..experiments.plans import STABLE
-from ..setting import Family, Population, population
+from ..setting import FITS, Family, Population, population
 from .definitions import AVERAGED, aligned, attention, mean_attention
 from .one_hot import WHOLE, stays_on_directions
 
-claim = partial(statements("selection"), on=ENUMERATION)
+claim = partial(statements("selection"), on=ENUMERATION, hypotheses=(FITS,))
 
 POINTS = ((0.0, 0.5), (0.7, 1.0), (2.0, 1.3), (6.0, 1.1))
 """C and alpha at which identities are checked."""
@@ -199,7 +199,7 @@ def lemma_e5(evidence: Evidence[Enumeration]) -> Comparison:
     "beside Definition 2.5",
     "The same holds for the average of the losses, which one fresh encoding a step descends: the "
     "directions are those of Lemma 3.4, the recursion is another.",
-    hypotheses=(STABLE,),
+    hypotheses=(FITS, STABLE),
     on=STOCHASTIC_MATRICES,
     average="outside",
 )
@@ -208,7 +208,7 @@ def lemma_e5(evidence: Evidence[Enumeration]) -> Comparison:
     "Section 3.2",
     "From zero, gradient descent on the loss (4) keeps W = C(t) I in the position block and "
     "V = alpha(t) [I 0].",
-    hypotheses=(STABLE,),
+    hypotheses=(FITS, STABLE),
     on=STOCHASTIC_MATRICES,
     average="inside",
 )

@@ -26,7 +26,7 @@ from lemmata.settings import Evidence
 from ..counterexamples import three_vectors, with_more_positions
 from ..experiments.encodings import ENCODINGS, EXISTENCE, MATRICES_TRIED, Ensemble, Existence
 from ..experiments.matrices import MATRICES, Matrices
-from ..setting import subset_encodings
+from ..setting import FITS, subset_encodings
 from .definitions import SOLVED, ensemble_of, off_subset, subsets_of
 
 claim = partial(statements("selection"), on=ENCODINGS)
@@ -201,6 +201,7 @@ def lemma_a3(
     "Appendix A.2",
     "With T independent uniform subsets a sample (the original task) the population loss is "
     "exactly T times that with one.",
+    hypotheses=(FITS,),
     on=MATRICES,
 )
 def appendix_a2(evidence: Evidence[Matrices]) -> Comparison:

@@ -105,15 +105,19 @@ def reaches_epsilon(evidence: Evidence[Descent], exponent: Exponent) -> list[Com
 @claim(
     "theorem-e.6/repaired",
     "Appendix E.3",
-    "With eta < 2q as well, L <= epsilon from 2 (d_e T/(eta d) + d_e/(4 eta epsilon)) steps on: "
-    "d_e stands in the time, the second power of T does not.",
+    "With eta < 2q as well, L <= epsilon from 2 (d_e T/(eta d) + d_e/(4 eta epsilon)) + "
+    "(T/eta) ln(10/kappa) + 1 steps on: d_e stands in the time, the second power of T does not.",
     hypotheses=STABLE_TOO,
     on=STOCHASTIC,
 )
 def theorem_e6_repaired(evidence: Evidence[Descent]) -> list[Comparison]:
-    """When epsilon is reached, and all later records."""
-    d_e, rate = evidence.inertia, evidence.rate
-    bound = 2 * (d_e * evidence.T / (rate * evidence.d) + d_e / (4 * rate * evidence.epsilon))
+    """When epsilon is reached, and all later records.
+
+    The last term is Phase I: if d is far larger than d_e, C does not wait for alpha.
+    """
+    d_e, rate, T = evidence.inertia, evidence.rate, evidence.T
+    phase_1 = T / rate * np.log(10 / evidence.kappa) + 1
+    bound = 2 * (d_e * T / (rate * evidence.d) + d_e / (4 * rate * evidence.epsilon)) + phase_1
     return reached_by(evidence, bound)
 
 
@@ -126,6 +130,15 @@ def threshold(evidence: Evidence[Descent]) -> np.ndarray:
 def unstable(evidence: Evidence[Descent]) -> np.ndarray:
     """Where the step size is 2q or more."""
     return np.asarray(evidence.rate >= 2 * evidence.q)
+
+
+def settled(evidence: Evidence[Descent]) -> np.ndarray:
+    """Records of small steps in Phase II at which C has got there.
+
+    If d is far larger than d_e, C gets there long before alpha does.
+    """
+    there = (threshold(evidence) <= evidence.C) & (evidence.phase == 2)
+    return np.asarray(there & ~unstable(evidence))
 
 
 def not_settled(evidence: Evidence[Descent]) -> list[Comparison]:
@@ -161,7 +174,8 @@ def gets_there(evidence: Evidence[Descent]) -> Comparison:
     counterexample=stalled(gets_there),
     versions=[
         repaired(
-            "The same for eta < 2q: C gets there, and alpha is in that interval from then on.",
+            "The same for eta < 2q: C gets there, and in Phase II alpha is in that interval from "
+            "then on.",
             hypotheses=STABLE_TOO,
         )
     ],
@@ -198,8 +212,8 @@ def _by_step(
     counterexample=stalled(stays_above),
     versions=[
         repaired(
-            "The same for eta < 2q, from the threshold of Corollary E.8 on, for every pair of an "
-            "encoding of the family and a subset.",
+            "The same for eta < 2q, in Phase II from the threshold of Corollary E.8 on, for every "
+            "pair of an encoding of the family and a subset.",
             hypotheses=STABLE_TOO,
         )
     ],

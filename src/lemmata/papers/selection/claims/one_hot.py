@@ -15,7 +15,7 @@ from .. import theory
 from ..experiments.descents import LONGER, ONE_HOT, Descent, orthogonal_dynamics
 from ..experiments.matrices import ONE_HOT_MATRICES, FullDescent
 from ..experiments.plans import STABLE
-from ..setting import SMALL_LOSS, SMALL_STEP, SPARSE, Scalars, trajectory
+from ..setting import FITS, SMALL_LOSS, SMALL_STEP, SPARSE, Scalars, trajectory
 from ._exponents import grows_like, spans
 
 claim = statements("selection")
@@ -31,7 +31,7 @@ WHOLE = 1e-12
     "Appendix D.1",
     "If V = alpha [I 0] and attention does not depend on the tokens, the loss is "
     "(d/2) E_y ||Y/q - alpha S_y||^2.",
-    hypotheses=(STABLE,),
+    hypotheses=(FITS, STABLE),
     on=ONE_HOT_MATRICES,
 )
 def lemma_d2(evidence: Evidence[FullDescent]) -> Comparison:
@@ -48,7 +48,7 @@ def lemma_d2(evidence: Evidence[FullDescent]) -> Comparison:
     "beside Theorem 3.1",
     "x_query = 0 is not needed: with any x_query that is independent of the tokens, descent stays "
     "on the same two directions.",
-    hypotheses=(STABLE,),
+    hypotheses=(FITS, STABLE),
     on=ONE_HOT_MATRICES,
     queried=True,
 )
@@ -57,7 +57,7 @@ def lemma_d2(evidence: Evidence[FullDescent]) -> Comparison:
     "Appendix D.2",
     "From zero and with x_query = 0, gradient descent keeps W = C(t) times the centring matrix in "
     "the position block and V = alpha(t) [I 0].",
-    hypotheses=(STABLE,),
+    hypotheses=(FITS, STABLE),
     on=ONE_HOT_MATRICES,
 )
 @claim(
@@ -65,7 +65,7 @@ def lemma_d2(evidence: Evidence[FullDescent]) -> Comparison:
     "Section 3.1",
     "From zero, gradient descent keeps W = C(t) times the centring matrix in the position block "
     "and V = alpha(t) [I 0].",
-    hypotheses=(STABLE,),
+    hypotheses=(FITS, STABLE),
     on=ONE_HOT_MATRICES,
 )
 def stays_on_directions(evidence: Evidence[FullDescent], queried: bool = False) -> list[Comparison]:
@@ -135,7 +135,7 @@ def attention_order(evidence: Evidence[Descent], first: int) -> list[Comparison]
     "Section 3.1",
     "The step of gradient descent on the population loss is eta times the right-hand side of (6), "
     "exactly.",
-    hypotheses=(STABLE,),
+    hypotheses=(FITS, STABLE),
     on=ONE_HOT_MATRICES,
 )
 def equation_6(evidence: Evidence[FullDescent]) -> list[Comparison]:

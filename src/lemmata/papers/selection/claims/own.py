@@ -22,8 +22,16 @@ SMALL = 0.1
 
 
 def once_late(evidence: Evidence[LongRun], values: np.ndarray) -> np.ndarray:
-    """The values of runs that end late enough; nothing is said of others."""
-    return np.where(evidence.missed[:, -1:] <= SMALL, values, np.nan)
+    """The values of runs that end late enough; nothing is said of others.
+
+    A first step that is far too long for C can leave less attention outside than the law says for
+    that time; the run has to wait for the law then.
+    """
+    assert evidence.steps is not None
+    inertia, end = evidence.inertia, evidence.missed[:, -1:]
+    time = 2 * evidence.rate * evidence.d * evidence.steps[-1]
+    ahead = end**2 * time < inertia * (evidence.T - evidence.q) / 4
+    return np.where((end <= SMALL) & ~ahead, values, np.nan)
 
 
 def late_share(evidence: Evidence[LongRun]) -> np.ndarray:

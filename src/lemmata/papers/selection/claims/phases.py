@@ -30,9 +30,13 @@ def in_phase(evidence: Evidence[Descent], phase: int, values: np.ndarray) -> np.
 
 
 def grows_by(evidence: Evidence[Descent], least: np.ndarray, here: Any = True) -> Inequality:
-    """The increment of C, a difference of two numbers, is at least this where it is looked at."""
+    """The increment of C, a difference of two numbers, is at least this where it is looked at.
+
+    The bounds know s_+ as 1 - u, which is good to a rounding over q/T at first.
+    """
     turned = np.where(here, evidence.next_C - evidence.C, np.nan)
-    return at_least(turned, least, rounding=ROUNDING, size=evidence.next_C, part="increment")
+    rounding = ROUNDING / (1 - evidence.missed)
+    return at_least(turned, least, rounding=rounding, size=evidence.next_C, part="increment")
 
 
 @claim("theorem-d.4/concentration", PROOF, "C never decreases.")

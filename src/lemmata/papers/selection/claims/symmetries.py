@@ -14,7 +14,7 @@ from .. import theory
 from ..counterexamples import three_vectors
 from ..experiments.encodings import ENCODINGS, Ensemble
 from ..experiments.matrices import ENUMERATION, Enumeration
-from ..setting import FamilyAttention, inner_products
+from ..setting import FITS, FamilyAttention, inner_products
 from .definitions import attention, ensemble_of, mean_attention
 
 claim = partial(statements("selection"), on=ENCODINGS)
@@ -109,6 +109,7 @@ def largest_moment(case: Enumeration) -> float:
     "lemma-e.12",
     "Appendix E.5",
     "E[f(S_y) e_i e_y'] has zeros off the diagonal, for any function f.",
+    hypotheses=(FITS,),
     on=ENUMERATION,
 )
 def lemma_e12(evidence: Evidence[Enumeration]) -> Comparison:
@@ -128,6 +129,7 @@ def lemma_e12(evidence: Evidence[Enumeration]) -> Comparison:
     "lemma-e.13",
     "Appendix E.5",
     "The diagonal entries of E[f(S_y) e_i e_y'] are all the same.",
+    hypotheses=(FITS,),
     on=ENUMERATION,
 )
 def lemma_e13(evidence: Evidence[Enumeration]) -> Comparison:
@@ -150,6 +152,7 @@ def lemma_e13(evidence: Evidence[Enumeration]) -> Comparison:
     "lemma-e.14",
     "Appendix E.5",
     "E[S_y(i)] is the same for all i in y, and the same for all i outside y.",
+    hypotheses=(FITS,),
     on=ENUMERATION,
 )
 def lemma_e14(evidence: Evidence[Enumeration]) -> Comparison:

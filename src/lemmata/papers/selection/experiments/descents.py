@@ -131,8 +131,13 @@ def descend(
     most = (LONGER if stable else 1) * training.steps
     times = first_times(dynamics, loss=loss, alpha=alpha, missed=missed, most=most)
     steps = training.recorded
-    progress = bench.track(title, len(plans) * training.steps)
-    recording = run(dynamics, steps, store=bench.store, progress=progress)
+    progress, lanes = bench.track(title, len(plans) * training.steps), len(dynamics.rate)
+    recording = run(
+        dynamics,
+        steps,
+        store=bench.store,
+        progress=lambda done: progress(done * len(plans) // lanes),
+    )
     usual: dict[str, Sequence[Any]] = {"problems": [all_problems(plan) for plan in plans]}
     more = usual | further
     return [

@@ -44,7 +44,7 @@ ENCODED = ((3, 1, 1), (4, 2, 1), (9, 2, 1), (9, 2, 5))
 TALLEST = 4
 """Positions of whole-number encodings that are gone through."""
 
-SIGNS = ((2, 6), (3, 12), (4, 5))
+SIGNS = ((2, 4), (3, 9), (4, 4))
 """Positions of sign encodings that are gone through, and the most dimensions."""
 
 NEARLY_ORTHOGONAL = (
