@@ -112,11 +112,14 @@ class FewHeads(OfTask):
 def search_few_heads(
     experiment: Experiment[Evidence[FewHeads]], plans: Sequence[Plan], bench: Bench
 ) -> Evidence[FewHeads]:
-    """The least gap that a search over Q and w finds."""
-    return Evidence(tuple(FewHeads(replace(plan, seed=experiment.seed + 1)) for plan in plans))
+    """The least gap with fewer heads than examples, frozen or found by a search over Q and w."""
+    able = (plan for plan in plans if plan.task.N > 1)
+    fewer = (replace(plan, heads=min(plan.heads, plan.task.N - 1)) for plan in able)
+    return Evidence(tuple(map(FewHeads, fewer)))
 
 
-FEW_HEADS = Experiment(
-    DrawnPlans(((3, 6, 8, 2, 0.1, 2), (3, 5, 6, 3, 0.5, 2))), search_few_heads, own=True
-)
+FEW_HEADS = Experiment(DrawnPlans(((3, 6, 8, 2, 0.1, 2), (3, 5, 6, 3, 0.5, 2))), search_few_heads)
 """With H < N."""
+
+SEARCHED = replace(FEW_HEADS, own=True)
+"""For what exists among these plans."""
