@@ -25,7 +25,7 @@ REACHED = 1e-12
 
 
 ROUNDING = 1e-12
-"""Entries of A below this part of the largest may be rounding error."""
+"""Entries of A below this part of the largest, times the condition, may be rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +41,10 @@ class OneHead(OfTask):
     @property
     def mixed(self) -> Bool[np.ndarray, "K"]:
         """Which columns of A have entries of both signs, rounding apart."""
-        A = self.task.target
+        A, task = self.task.target, self.task
         relative = A / np.abs(A).max(axis=0)
-        return (relative.max(axis=0) > ROUNDING) & (relative.min(axis=0) < -ROUNDING)
+        least = ROUNDING * (max(1.0, task.spectral**2 / task.ridge) if task.ridge else 1.0)
+        return (relative.max(axis=0) > least) & (relative.min(axis=0) < -least)
 
     @cached_property
     def least_distances(self) -> Float[np.ndarray, "mixed"]:
