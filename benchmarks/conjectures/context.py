@@ -136,6 +136,69 @@ def true_initial(plans):
     return lm.at_least(plans.each(lambda plan: plan.task.initial_gap), prompt)
 
 
+@lm.claim("the guarantee only falls", setting="context", hypotheses=THEOREM, on=THEORY)
+def true_guarantee_falls(run):
+    """The guaranteed rate lies between 0 and 1."""
+    return lm.at_most(run.guarantee[:, 1:], run.guarantee[:, :-1])
+
+
+@lm.claim("no loss exceeds the first", setting="context", hypotheses=THEOREM, on=THEORY)
+def true_below_the_first(run):
+    """Each step of (16) lowers the loss (64)."""
+    return lm.at_most(run.loss, run.loss[:, :1], rounding=1e-9)
+
+
+@lm.claim(
+    "the theory's steps are K / (sqrt(2) H |Z-bar|^2) at most",
+    setting="context",
+    hypotheses=THEOREM,
+    on=THEORY,
+)
+def true_largest_step(run):
+    """L is at least sqrt(2) gamma^2 H |Z-bar|^2 / K, by its part in alpha alone."""
+    most = run.each(lambda p: p.task.K / (2**0.5 * p.heads * p.task.spectral**2))
+    return lm.at_most(run.rate, most, rounding=1e-9)
+
+
+@lm.claim(
+    "heads and tokens that can be told apart give full rank",
+    setting="context",
+    hypotheses=["unit", "noise", "enough_heads", "distinct_row", "resolved"],
+    on="instances",
+)
+def true_positive(plans):
+    """Proposition 1, with probability 1."""
+    return lm.at_least(plans.each(lambda plan: plan.frozen.zeta), 0.0, strict=True)
+
+
+@lm.claim("columns of Z-bar and its norm", setting="context", on="instances")
+def true_columns(plans):
+    """A column is the image of a unit vector; N of them make the Frobenius norm."""
+    longest = plans.each(lambda plan: plan.task.largest_column)
+    norm = plans.each(lambda plan: plan.task.spectral)
+    count = plans.each(lambda plan: plan.task.N)
+    return [
+        lm.at_most(longest, norm, rounding=1e-12),
+        lm.at_most(norm, np.sqrt(count) * longest, rounding=1e-12),
+    ]
+
+
+@lm.claim("w is stable below 2K / (H |Z-bar|^2)", setting="context", on="instances")
+def true_stable_range(plans):
+    """B_k has H columns no longer than |Z-bar|."""
+    least = plans.each(lambda p: 2 * p.task.K / (p.heads * p.task.spectral**2))
+    edge = plans.each(lambda p: p.frozen.largest_stable_rate)
+    return lm.at_least(edge, least, rounding=1e-9)
+
+
+@lm.claim("A is no longer than (17) says", setting="context", hypotheses=["noise"], on="instances")
+def true_target(plans):
+    """|A| <= 1 + |Z' Z-hat| / (m tau)."""
+    norm = plans.each(lambda plan: np.linalg.norm(plan.task.target, 2))
+    most = plans.each(lambda plan: 1 + plan.constants.cross / plan.constants.ridge)
+    return lm.at_most(norm, most, rounding=1e-9)
+
+
 @lm.claim("the loss never rises", setting="context", hypotheses=THEOREM, on=SHORT)
 def false_any_step(run):
     """Not if the step is too long."""
@@ -219,3 +282,51 @@ def false_zeta(plans):
     return lm.at_least(
         plans.each(lambda plan: plan.frozen.zeta), plans.each(lambda p: p.task.ridge / 1e6)
     )
+
+
+@lm.claim(
+    "steps of a tenth are safe",
+    setting="context",
+    hypotheses=["unit", "noise"],
+    on=lm.experiment("context", steps=50, rate=0.1),
+)
+def false_a_tenth(run):
+    """Not for long representations."""
+    return lm.at_most(run.gap[:, 1:], run.gap[:, :-1])
+
+
+@lm.claim("Q never turns back", setting="context", on=SHORT)
+def false_turns(run):
+    """A long step goes too far."""
+    return lm.at_least(run.moved_Q[:, 1:], run.moved_Q[:, :-1])
+
+
+@lm.claim("out of domain is five times as hard", setting="context", hypotheses=["noise"], on=SHORT)
+def false_at_least_five(run):
+    """Four times, where representations point across (1, 1) and noise is small."""
+    return lm.at_least(run.out_of_domain, 4.9 * run.in_domain)
+
+
+@lm.claim(
+    "every step helps less than the one before",
+    setting="context",
+    hypotheses=["unit", "noise"],
+    on=lm.experiment("context", steps=6, record=(0, 1, 2, 3, 4, 5, 6), rate=0.5),
+)
+def false_convex(run):
+    """With one step size for both, Q begins to help once w is there; and long steps swing."""
+    helped = run.gap[:, :-1] - run.gap[:, 1:]
+    return lm.at_most(helped[:, 1:], helped[:, :-1])
+
+
+@lm.claim("A has no negative entries", setting="context", hypotheses=["noise"], on="instances")
+def false_positive(plans):
+    """A query that points away from an example."""
+    return lm.at_least(plans.each(lambda plan: plan.task.target.min()), 0.0)
+
+
+@lm.claim("half of the loss can be learned", setting="context", on="instances")
+def false_half(plans):
+    """Not that of queries that are noise alone."""
+    least = plans.each(lambda plan: plan.task.minimum)
+    return lm.at_least(plans.each(lambda plan: plan.task.initial_gap), least)

@@ -15,10 +15,10 @@ from lemmata.papers.context.claims import CLAIMS
 from lemmata.papers.context.claims.loss import lemma_5
 from lemmata.papers.context.claims.slopes import lemma_2
 from lemmata.papers.context.counterexamples import (
-    OppositeTokens,
     at_zero,
+    near_the_bounds,
     one_example_one_query,
-    opposite_unit_tokens,
+    opposite_tokens,
 )
 from lemmata.papers.context.experiments.points import POINTS, pair_points
 from lemmata.papers.context.setting import (
@@ -55,7 +55,10 @@ KINDS = {
     "section-3.2/closer": "substance",
     "section-3.3/noiseless": "misprint",
 }
-"""What fails, and in what way; all other statements hold."""
+"""What fails, and in what way."""
+
+UNDECIDED = {"figure-2a/converges/gaussian"}
+"""What a run of this length cannot tell; all other statements hold."""
 
 TIGHTNESS = {
     "own/softmax-constant": 1.0,
@@ -97,7 +100,8 @@ def bench() -> Bench:
 @pytest.mark.parametrize("name", [name for name in ALL if name not in DEEP])
 def test_default_verdicts(bench: Bench, name: str):
     verdict = check(ALL[name], bench)
-    expected = Status.FAILS if name in KINDS else Status.HOLDS
+    usual = Status.UNDECIDED if name in UNDECIDED else Status.HOLDS
+    expected = Status.FAILS if name in KINDS else usual
     assert (verdict.status, verdict.kind) == (expected, KINDS.get(name)), verdict.reason
     if name in KINDS:
         assert verdict.witness is not None
@@ -169,7 +173,7 @@ def test_the_query_of_lemma_5_by_hand():
 
 
 def test_two_opposite_tokens_move_by_the_hyperbolic_tangent():
-    plan = opposite_unit_tokens()
+    plan = near_the_bounds()[0]
     pair = from_heads(np.full((1, 1, 1), 0.5), np.ones((1, 2))), at_zero(plan, 1.0)
     comparison = lemma_2(pair_points([plan], [pair], [1.0]), constant=2.0)
     assert isinstance(comparison, Inequality)
@@ -178,21 +182,20 @@ def test_two_opposite_tokens_move_by_the_hyperbolic_tangent():
 
 
 def test_a_witness_is_a_plan_that_can_be_read_back(bench: Bench):
-    """All failures but the one that averages over tasks, and those of the figures."""
+    """All failures but those of the figures."""
     without = {
         name
         for name in KINDS
         if name.split("/")[0] not in ("figure-2a", "figure-4")
         and check(ALL[name], bench).instance is None
     }
-    assert without == {"section-3.1/heads"}
+    assert not without
 
 
-@pytest.mark.parametrize("numbers", [(120, 2), (100, 15), (3, 1)])
-def test_the_curvature_of_the_witness_is_what_differentiation_gives(numbers: tuple[int, int]):
-    witness = OppositeTokens(*numbers)
-    system = system_of(witness.plan.task, 1)
-    w = jnp.full((1, 3), float(witness.alpha))
+@pytest.mark.parametrize(("c", "alpha"), [(120, 2), (100, 15), (3, 1)])
+def test_the_curvature_of_the_witness_is_what_differentiation_gives(c: int, alpha: int):
+    system = system_of(opposite_tokens(c).task, 1)
+    w = jnp.full((1, 3), float(alpha))
 
     def loss(x: jax.Array) -> jax.Array:
         Q = jnp.zeros((2, 1, 2)).at[0, 0, 0].set(x)
@@ -200,24 +203,12 @@ def test_the_curvature_of_the_witness_is_what_differentiation_gives(numbers: tup
         return system.error(attention.combine(w))[0]
 
     curvature = jax.grad(jax.grad(loss))(jnp.zeros(()))
-    assert float(curvature) == pytest.approx(float(witness.curvature), rel=1e-9)
-
-
-@pytest.mark.parametrize("numbers", [(120, 2), (100, 15)])
-def test_the_rational_bounds_of_the_witness_are_above_the_printed_constants(
-    numbers: tuple[int, int],
-):
-    witness = OppositeTokens(*numbers)
-    c = constants_of(witness.plan.task, at_zero(witness.plan, 1.0), zeta=float("nan"))
-    printed = theory.smoothness(c, 1.0, float(witness.alpha))
-    assert printed**2 <= float(witness.printed)
-    assert c.target <= float(witness.target_bound)
+    assert float(curvature) == pytest.approx(alpha**2 * (2 * c**2 + 1) / 3, rel=1e-9)
 
 
 def test_two_opposite_tokens_break_lemma_10_by_a_secant():
     """Two weights next to each other whose gradients differ by more than L times their distance."""
-    witness = OppositeTokens(100, 15)
-    task = witness.plan.task
+    task = opposite_tokens(100).task
     w = np.full((1, 3), 15.0)
     step = 1e-6
     slopes = []
@@ -283,14 +274,14 @@ def test_an_ordinary_plan_is_judged_on_its_own():
     assert of[Status.VACUOUS] == set()
     figures = {name for name in ALL if name.startswith(("figure-2", "figure-4", "figure-5"))}
     assert figures <= of[Status.INAPPLICABLE]
-    assert len(of[Status.HOLDS]) == 84
+    assert len(of[Status.HOLDS]) == 89
     for verdict in verdicts.values():
         if verdict.witness and "dataset" in verdict.witness:
             assert "mine" in verdict.witness["dataset"]
 
 
 ORDINARY_FAILS = {
-    *("equation-17", "equation-70/loss", "equation-77/variance", "equation-79", "lemma-5"),
+    *("equation-70/loss", "equation-77/variance", "equation-79", "lemma-5", "section-3.1/heads"),
     *("section-3.2/best", "section-3.2/better", "section-3.2/closer", "section-3.3/noiseless"),
 }
 
@@ -299,12 +290,12 @@ ORDINARY_FAILS = {
     ("own", "fails", "silent"),
     [
         (plan(tau=0.0), 1, set()),
-        (plan(tokens=repeated()), 7, {"own/bayes"}),
-        (plan(times=60.0), 9, {"lemma-2", "own/softmax-constant", "own/bayes"}),
-        (Plan(Task(np.ones((1, 1)), np.ones((1, 1)), 1, 0.1, "one token"), 1), 2, set()),
+        (plan(tokens=repeated()), 8, {"own/bayes"}),
+        (plan(times=60.0), 10, {"lemma-2", "own/softmax-constant", "own/bayes"}),
+        (Plan(Task(np.ones((1, 1)), np.ones((1, 1)), 1, 0.1, "one token"), 1), 1, set()),
         (
             Plan(Task(unit_tokens(), np.zeros((2, 12)), 12, 0.1, "nothing to learn"), 12),
-            3,
+            4,
             {"equation-67", "figure-3/minimum", "own/best-is-worse", "section-3.2/noise"},
         ),
     ],

@@ -38,12 +38,12 @@ from lemmata.papers.context.setting import (
     Task,
     Training,
     _analysis,
+    batches_of,
     constants_of,
     draw_task,
     from_heads,
 )
 from lemmata.papers.context.setting._frozen import first_step
-from lemmata.papers.context.setting._plan_training import _batches
 
 
 def golden_plan(name: str) -> Plan:
@@ -389,8 +389,9 @@ def test_plans_run_side_by_side_if_they_are_small_or_of_one_size():
 
     plans = [sized(20, 200, 20), sized(2, 5, 2), sized(20, 200, 21), sized(20, 900, 200)]
     plans += [sized(5, 9, 9), sized(1, 4, 1), sized(3, 4, 2)]
-    assert list(_batches(plans)) == [[1, 5, 6], [4], [0, 2], [3]]
-    assert list(_batches(plans[:1])) == [[0]]
+    sizes = [(plan.task.d, plan.task.N, plan.task.K, plan.heads) for plan in plans]
+    assert list(batches_of(sizes)) == [[1, 5, 6], [4], [0, 2], [3]]
+    assert list(batches_of(sizes[:1])) == [[0]]
 
 
 def test_a_run_knows_its_columns():

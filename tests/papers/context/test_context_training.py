@@ -129,11 +129,9 @@ def measured(case: Descended, points: list[oracle.Point]) -> dict[str, float]:
         "slope_Q": largest_head(last.slopes[0]),
         "slope_w": largest_head(last.slopes[1]),
         "largest_entry": np.abs(last.w).max(),
-        "distance": np.linalg.norm(oracle.combined(instance, last.Q, last.w) - A, 2),
         "excess": max(math.log(gaps[t] / first) - t * math.log(1 - RATE) for t in steps),
         "descent": max(
-            (gaps[t] - gaps[t - 1] + case.rates[0] / 2 * squares[t - 1])
-            / math.sqrt(gaps[t - 1] * first)
+            (gaps[t] - gaps[t - 1] + case.rates[0] / 2 * squares[t - 1]) / gaps[t - 1]
             for t in steps
         ),
         "steepness": min(s / gap for s, gap in zip(squares, gaps, strict=True)),

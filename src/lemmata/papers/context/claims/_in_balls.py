@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from flint import acb_mat, arb, arb_mat
 
-from lemmata.claims import Comparisons, Exact, Inequality, at_most
+from lemmata.claims import Comparison, Comparisons, Exact, Identity, Inequality, at_most, equal
 
 from ..experiments.points import KINDS, weights_of
 from ..setting import Fixed, Plan, Weights, evaluate_in_balls, fixed
@@ -88,7 +88,7 @@ class Pair:
         return Constants(self.task.N, K, self.H, unknown, unknown, unknown, *sizes, unknown)
 
 
-def in_balls(compare: Callable[[Pair], Inequality]) -> Exact:
+def in_balls(compare: Callable[[Pair], Comparison]) -> Exact:
     """What a statement asserts at all points of a plan."""
 
     def exact(plan: Plan, options: Mapping[str, Any]) -> Comparisons:
@@ -135,6 +135,16 @@ def change_of_slope(pair: Pair) -> Inequality:
     """(60) with L of (61)."""
     L = smoothness(pair.constants, pair.gamma, pair.alpha)
     return at_most(pair.change_Q + pair.change_alpha, L**2 * pair.distance)
+
+
+@in_balls
+def spectral_gap(pair: Pair) -> Identity:
+    """The display before (70): ||X||_2^4 is at most the trace of (XX')^2, for X = Z-bar delta."""
+    away = pair.ends[0][0].away
+    square = pair.task.gram * away * away.transpose()
+    twice = square * square
+    spectral, gap = (sum((M[n, n] for n in range(pair.task.N)), arb(0)) for M in (twice, square))
+    return equal(arb(0).union(spectral.sqrt()), gap)
 
 
 def _exact(values: np.ndarray) -> arb_mat:

@@ -9,7 +9,6 @@ from lemmata.claims import (
     Comparisons,
     Fact,
     Silence,
-    at_least,
     at_most,
     case_by_case,
     equal,
@@ -18,7 +17,17 @@ from lemmata.claims import (
 from lemmata.settings import Evidence
 
 from ..experiments.initialization import SPECIAL_STARTS, STARTS, Start
-from ..setting import DISTINCT_ROW, ENOUGH_HEADS, FULL_RANK, NOISE, RESOLVED, Plan
+from ..setting import (
+    DISTINCT_ROW,
+    ENOUGH_HEADS,
+    FULL_RANK,
+    MOST_WORK,
+    NOISE,
+    RESOLVED,
+    UNIT,
+    Plan,
+    determinants,
+)
 from ._rounding import OPERATIONS
 
 claim = partial(statements("context"), on=STARTS)
@@ -29,11 +38,6 @@ MOST_TERMS = 8
 """More exponentials than these are linearly dependent in float64."""
 
 
-def _full_rank(plan: Plan) -> bool:
-    """Whether every B_k has rank N, by NumPy's count of singular values."""
-    return bool((np.linalg.matrix_rank(plan.frozen.scores) == plan.task.N).all())
-
-
 @claim(
     "assumption-2",
     "Section 3.1, Assumption 2, (14)",
@@ -41,18 +45,32 @@ def _full_rank(plan: Plan) -> bool:
     hypotheses=(NOISE, RESOLVED),
 )
 def assumption_2(evidence: Evidence[Start]) -> Comparisons:
-    """Ranks of all B_k, with the plan's heads and with one fewer than examples."""
-    clear = [s.plan for s in evidence if s.plan.frozen.resolved or s.plan.frozen.zeta == 0]
-    agree = [_full_rank(plan) == (plan.frozen.zeta > 0) for plan in clear]
-    full = [_full_rank(start.few_heads) for start in evidence if start.plan.task.N > 1]
-    parts = []
-    if agree:
-        reason = f"full rank and zeta_0 > 0 come together on {sum(agree)} of {len(agree)} tasks"
-        parts.append(Fact(all(agree), reason, part="full rank and zeta_0 > 0"))
-    if full:
-        reason = f"with H = N - 1 all B_k have full row rank on {sum(full)} of {len(full)} tasks"
-        parts.append(Fact(not any(full), reason, part="one head fewer than examples"))
-    return parts or Silence("neither rank is known")
+    """Whether all determinants are not zero, in balls, against eigenvalues; and with one head fewer
+    than examples."""
+    small = evidence.where(_is_small)
+    if not len(small):
+        return TOO_LARGE
+    full = small.each(lambda s: float(_full(s.plan) == s.task.K))
+    positive = small.each(lambda s: float(min(least for least, _ in s.eigenvalues) > 0))
+    parts = [equal(full, positive, size=1.0, part="full rank", cases=small.cases)]
+    several = small.where(lambda s: s.task.N > 1)
+    if len(several):
+        fewer, sizes = several.each(lambda s: _full(s.few_heads)), several.each(lambda s: s.task.K)
+        part = "tokens with full rank for H = N - 1"
+        parts.append(equal(fewer, 0, size=sizes, part=part, cases=several.cases))
+    return parts
+
+
+def _full(plan: Plan) -> int:
+    """How many B_k certainly have full row rank."""
+    return sum(value != 0 for value in determinants(plan))
+
+
+TOO_LARGE = Silence("it is too large for ball arithmetic", applies=False)
+
+
+def _is_small(start: Start) -> bool:
+    return start.task.N * start.plan.heads * start.task.K <= MOST_WORK
 
 
 @claim(
@@ -149,40 +167,26 @@ def _changes(values: np.ndarray) -> int:
 @claim(
     "own/distinct-tokens",
     "Assumption 3",
-    "Distinct prompt tokens are enough for zeta_0 > 0: one-hot tokens break Assumption 3 and have "
-    "it; two equal prompt tokens do not.",
+    "Distinct prompt tokens are enough for zeta_0 > 0, with H >= N heads: one-hot tokens break "
+    "Assumption 3 and have it; two equal prompt tokens do not.",
+    hypotheses=(UNIT, NOISE, ENOUGH_HEADS),
     on=SPECIAL_STARTS,
 )
 def own_distinct_tokens(evidence: Evidence[Start]) -> Comparisons:
-    """zeta_0 against the largest eigenvalue; what is above its rounding error is not zero."""
-
-    def repeats(start: Start) -> bool:
-        return bool(start.task.equal_prompt_tokens.any())
-
-    def largest(start: Start) -> float:
-        return start.plan.frozen.sizes[:, 0].max() ** 2
-
-    one_hot, equal_tokens = (evidence.where(lambda s, k=k: repeats(s) is k) for k in (False, True))
-    rules = [start.task.has_distinct_row for start in one_hot]
-    return [
-        Fact(
-            not any(rules),
-            f"Assumption 3 is broken on {len(rules) - sum(rules)} of {len(rules)} plans",
-            checked=len(rules),
-            part="one-hot tokens and Assumption 3",
-        ),
-        at_least(
-            one_hot.each(lambda s: s.plan.frozen.zeta),
-            OPERATIONS * one_hot.each(largest),
-            baseline=0.0,
-            part="zeta_0 of one-hot tokens",
-            cases=one_hot.cases,
-        ),
-        equal(
-            equal_tokens.each(lambda s: s.plan.frozen.zeta),
-            0.0,
-            size=equal_tokens.each(largest),
-            part="zeta_0 of two equal tokens",
-            cases=equal_tokens.cases,
-        ),
-    ]
+    """How many B_k have full row rank, in as many digits as it takes."""
+    small = evidence.where(_is_small)
+    if not len(small):
+        return TOO_LARGE
+    distinct = small.where(lambda s: not s.task.equal_prompt_tokens.any())
+    others = small.where(lambda s: bool(s.task.equal_prompt_tokens.any()))
+    parts = []
+    if len(distinct):
+        full, sizes = (distinct.each(f) for f in (lambda s: _full(s.plan), lambda s: s.task.K))
+        part = "distinct tokens, of full rank"
+        parts.append(equal(full, sizes, part=part, cases=distinct.cases))
+    if len(others):
+        zeta = others.each(lambda s: s.plan.frozen.zeta)
+        largest = others.each(lambda s: s.plan.frozen.sizes.max() ** 2)
+        part = "zeta_0 of two equal tokens"
+        parts.append(equal(zeta, 0.0, size=largest, part=part, cases=others.cases))
+    return parts

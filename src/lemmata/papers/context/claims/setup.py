@@ -1,17 +1,19 @@
 """Section 2: labels, the transformer in its two forms, the loss, and the assumptions."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 
-from lemmata.claims import Comparisons, Identity, Silence, case_by_case, equal, statements
+from lemmata.claims import Comparisons, Silence, case_by_case, equal, statements
 
+from ..experiments.plans import AS_THEY_ARE
 from ..experiments.points import POINTS, Point
-from ..experiments.prompts import PROMPTS, Prompts
 from ..setting import (
     DISTINCT_ROW,
     NOISE,
     Law,
+    Plan,
     Task,
     as_written,
     correlated_law,
@@ -21,7 +23,7 @@ from ..setting import (
     shifted_law,
     standard_law,
 )
-from ._averages import BY_CHANCE, mean_is
+from ._averages import NORMAL, SIGN, prompts_under, too_many, values_of
 
 claim = partial(statements("context"), on=POINTS)
 
@@ -35,21 +37,28 @@ MOST_NUMBERS = 50_000_000
     "Given lambda, labels have the moments of independent normal ones with mean lambda' z_k and "
     "variance tau ||lambda||^2.",
     hypotheses=(NOISE,),
-    on=PROMPTS,
-    unbreakable=BY_CHANCE,
+    on=AS_THEY_ARE,
 )
 @case_by_case
-def equation_1(case: Prompts) -> Comparisons:
-    """Moments up to the fourth, and covariances of neighbours, with noise drawn entry by entry;
-    averaged over tokens, in units of the deviation that is stated."""
-    deviation = np.sqrt(case.task.tau) * np.linalg.norm(case.coefficients)
-    away = (case.literal_labels - case.coefficients @ case.task.representations) / deviation
-    neighbours = np.roll(away, 1, axis=1 if case.task.K > 1 else 0)
+def equation_1(plan: Plan) -> Comparisons:
+    """Moments up to the fourth, and the covariance of two labels, over all values of the noise.
+
+    What y_k = lambda'(z_k + eps_k) has besides lambda' z_k is the same for every token.
+    """
+    m, tau = plan.task.m, plan.task.tau
+    if (silence := too_many(plan.task)) is not None:
+        return silence
+    coefficients = np.sin(np.arange(1, m + 1))
+    variance = tau * np.sum(coefficients**2)
+    noise, chances = values_of(NORMAL, m)
+    powers = np.arange(1, 5)
+    moments = chances @ (np.sqrt(tau) * noise @ coefficients)[:, None] ** powers
+    two, both = values_of(SIGN, 2 * m)
+    covariance = tau * both @ ((two[:, :m] @ coefficients) * (two[:, m:] @ coefficients))
+    stated, sizes = [0, variance, 0, 3 * variance**2], variance ** (powers / 2)
     return [
-        mean_is("means", away.mean(axis=1), 0.0, size=1.0),
-        mean_is("variances", (away**2).mean(axis=1), 1.0),
-        mean_is("fourth moments", (away**4).mean(axis=1), 3.0),
-        mean_is("covariances", (away * neighbours).mean(axis=1), 0.0, size=1.0),
+        equal(moments, stated, size=sizes, part="moments", places=powers),
+        equal(covariance, 0.0, size=variance, part="covariance"),
     ]
 
 
@@ -111,10 +120,26 @@ def equation_9(point: Point) -> Comparisons:
     return equal(summed, closed, size=label_size(point).mean(), part="loss")
 
 
-def _loss_is(part: str, case: Prompts, law: Law, stated: float | None = None) -> Identity:
-    """The average loss over prompts is what is stated, or the closed form for Assumption 1."""
-    closed = float(case.task.loss(case.combined)) if stated is None else stated
-    return mean_is(part, case.losses(law), closed)
+def _average_loss(point: Point, law: Law) -> float:
+    """The loss inside (9), averaged over prompts."""
+    labels, chances = prompts_under(point.task, law)
+    away = labels[:, : point.task.N] @ point.here.combined - labels
+    return float(chances @ np.sum(away**2, axis=1) / (2 * point.task.K))
+
+
+def _losses_are(point: Point, laws: Mapping[str, Law]) -> Comparisons:
+    """The average loss under a law, against the closed form for its second moment."""
+    if (silence := too_many(point.task)) is not None:
+        return silence
+    return [
+        equal(
+            _average_loss(point, law),
+            loss_under(point.task, law, point.here.combined),
+            size=np.trace(law.second_moment) * label_size(point).mean(),
+            part=part,
+        )
+        for part, law in laws.items()
+    ]
 
 
 @claim(
@@ -122,33 +147,25 @@ def _loss_is(part: str, case: Prompts, law: Law, stated: float | None = None) ->
     "Section 3.1, Assumption 1",
     "Of the law of lambda only E lambda lambda' = I matters: normal entries and fair signs have "
     "the same loss.",
-    on=PROMPTS,
-    unbreakable=BY_CHANCE,
 )
 @case_by_case
-def assumption_1(case: Prompts) -> Comparisons:
+def assumption_1(point: Point) -> Comparisons:
     """Both against the closed form."""
-    return [
-        _loss_is("normal entries", case, standard_law(case.task.m)),
-        _loss_is("fair signs", case, standard_law(case.task.m, "rademacher")),
-    ]
+    m = point.task.m
+    laws = {"normal entries": standard_law(m), "fair signs": standard_law(m, "rademacher")}
+    return _losses_are(point, laws)
 
 
 @claim(
     "own/any-law",
     "Assumption 1",
     "For any law the loss is given by M = E lambda lambda': Z-bar^2 becomes Z'MZ + tau tr(M) I.",
-    on=PROMPTS,
-    unbreakable=BY_CHANCE,
 )
 @case_by_case
-def own_any_law(case: Prompts) -> Comparisons:
+def own_any_law(point: Point) -> Comparisons:
     """Under the law out of domain, and under a correlated one."""
-    laws = {"N(1, 4 I)": shifted_law(case.task.m), "correlated": correlated_law(case.task.m, 0.6)}
-    return [
-        _loss_is(part, case, law, loss_under(case.task, law, case.combined))
-        for part, law in laws.items()
-    ]
+    m = point.task.m
+    return _losses_are(point, {"N(1, 4 I)": shifted_law(m), "correlated": correlated_law(m, 0.6)})
 
 
 @claim(

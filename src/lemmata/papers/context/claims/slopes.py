@@ -14,14 +14,9 @@ from lemmata.claims import (
     statements,
 )
 
-from ..counterexamples import (
-    at_zero,
-    near_the_bounds,
-    opposite_long_tokens,
-    opposite_unit_tokens,
-)
+from ..counterexamples import at_zero, opposite_long_tokens
 from ..experiments.points import GAUSSIAN_POINTS, POINTS, Point, pair_points
-from ..setting import UNIT, from_heads
+from ..setting import UNIT
 from ._in_balls import change_of_scores, slope_in_Q
 
 claim = partial(statements("context"), on=POINTS)
@@ -36,20 +31,10 @@ any_norm = partial(
 )
 
 
-def _attained_by_two_tokens(bench: Bench) -> Comparisons:
-    """Two tokens with logits +-x against equal ones, whose attentions differ by tanh(x)."""
-    plan = opposite_unit_tokens()
-    w = np.ones((1, 2))
-    logits = (2.0**-4, 2.0**-12, 2.0**-24)
-    pairs = [(from_heads(np.full((1, 1, 1), x), w), at_zero(plan, 1.0)) for x in logits]
-    return lemma_2(pair_points([plan] * len(pairs), pairs, [1.0] * len(pairs)), constant=2.0)
-
-
 @claim(
     "lemma-2",
     "Appendix A.2, Lemma 2, (30)",
     "||softmax(x) - softmax(y)||_1 <= 2 ||x - y||_inf.",
-    counterexample=_attained_by_two_tokens,
     constant=2.0,
 )
 @claim(
@@ -78,16 +63,11 @@ def _two_long_tokens(bench: Bench) -> Comparisons:
     return lemma_7(pair_points([plan], [(weights, weights)], [1.0]))
 
 
-def _near_lemma_7(bench: Bench) -> Comparisons:
-    return lemma_7(pair_points(*near_the_bounds()))
-
-
 @claim(
     "lemma-7",
     "Appendix B, Lemma 7, (42)",
     "||d l / d Q_h||_F <= 2 sqrt(2) gamma alpha f_max sqrt(l - L*) while |alpha_{h,k}| <= alpha.",
     hypotheses=(UNIT,),
-    counterexample=_near_lemma_7,
     versions=[any_norm(counterexample=_two_long_tokens, exact=slope_in_Q)],
 )
 @case_by_case
@@ -103,16 +83,11 @@ def lemma_7(point: Point) -> Comparisons:
     return comparisons
 
 
-def _near_equation_46(bench: Bench) -> Comparisons:
-    return equation_46(pair_points(*near_the_bounds()))
-
-
 @claim(
     "equation-46",
     "Appendix B, (46)",
     "||b^h_k - b'^h_k|| <= 2 ||Z-bar|| ||Q_h - Q'_h||_F.",
     hypotheses=(UNIT,),
-    counterexample=_near_equation_46,
     versions=[any_norm(exact=change_of_scores)],
 )
 @case_by_case
@@ -130,16 +105,11 @@ def _scores(point: Point) -> Inequality:
     )
 
 
-def _near_lemma_8(bench: Bench) -> Comparisons:
-    return lemma_8(pair_points(*near_the_bounds()))
-
-
 @claim(
     "lemma-8",
     "Appendix B, Lemma 8, (50), (51)",
     "b^h_k and delta_k are Lipschitz in Q and alpha while |alpha_{h,k}| <= alpha.",
     hypotheses=(UNIT,),
-    counterexample=_near_lemma_8,
 )
 @case_by_case
 def lemma_8(point: Point) -> Comparisons:
@@ -177,16 +147,11 @@ def equation_62(point: Point) -> Comparisons:
     return at_most(slopes, bound, part="slope in alpha")
 
 
-def _near_equation_83(bench: Bench) -> Comparisons:
-    return equation_83(pair_points(*near_the_bounds()))
-
-
 @claim(
     "equation-83",
     "Appendix D.5, (83)",
     "||G^{h,jk}||_F <= 2 alpha s^h_{jk}.",
     hypotheses=(UNIT,),
-    counterexample=_near_equation_83,
 )
 @case_by_case
 def equation_83(point: Point) -> Comparisons:
@@ -199,17 +164,12 @@ def equation_83(point: Point) -> Comparisons:
     return at_most(sizes, 2 * point.alpha, part="size of G over s")
 
 
-def _near_equation_84(bench: Bench) -> Comparisons:
-    return equation_84(pair_points(*near_the_bounds()))
-
-
 @claim(
     "equation-84",
     "Appendix D.5, (84)",
     "||d l / d Q_h|| <= (2 gamma f_max alpha / K) sum_k ||Z-bar delta_k||, and that is at most "
     "(2 gamma f_max alpha / sqrt(K)) sqrt(sum_k ||Z-bar delta_k||^2).",
     hypotheses=(UNIT,),
-    counterexample=_near_equation_84,
 )
 @case_by_case
 def equation_84(point: Point) -> Comparisons:

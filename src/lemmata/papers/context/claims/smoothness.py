@@ -1,17 +1,14 @@
 """(54) to (61) and Lemma 10: the smoothness of the loss, where one factor was not squared."""
 
-import math
 from collections.abc import Callable
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from lemmata.claims import Bench, Comparisons, Version, at_most, case_by_case, statements
+from lemmata.claims import Comparisons, at_most, case_by_case, repaired, statements
 
-from ..counterexamples import OppositeTokens, near_the_bounds
-from ..experiments.points import POINTS, Point, pair_points
+from ..experiments.points import POINTS, Point
 from ..setting import UNIT
 from ..theory import smoothness, smoothness_repaired
 from ._in_balls import change_of_slope, change_of_slope_in_Q
@@ -21,15 +18,10 @@ claim = partial(statements("context"), on=POINTS, hypotheses=(UNIT,))
 STEP_2 = "Appendix B, Step 2"
 
 
-def _near_equation_54(bench: Bench) -> Comparisons:
-    return equation_54(pair_points(*near_the_bounds()))
-
-
 @claim(
     "equation-54",
     f"{STEP_2}, (54)",
     "How much the gradient in alpha_k changes with Q and alpha_k.",
-    counterexample=_near_equation_54,
 )
 @case_by_case
 def equation_54(point: Point) -> Comparisons:
@@ -41,15 +33,10 @@ def equation_54(point: Point) -> Comparisons:
     return at_most(change, by_Q + by_alpha, part="change of the gradient in alpha_k")
 
 
-def _near_equation_55(bench: Bench) -> Comparisons:
-    return equation_55(pair_points(*near_the_bounds()))
-
-
 @claim(
     "equation-55",
     f"{STEP_2}, (55)",
     "The gradient in alpha is Lipschitz in all parameters.",
-    counterexample=_near_equation_55,
 )
 @case_by_case
 def equation_55(point: Point) -> Comparisons:
@@ -85,23 +72,17 @@ def _by_norms(point: Point) -> np.ndarray:
     return alpha * point.gamma * np.sqrt(H) * common + radius * own
 
 
-def _near_58(bound: Callable[[Point], np.ndarray]) -> Comparisons:
-    return change_head_by_head(pair_points(*near_the_bounds()), bound=bound)
-
-
 @claim(
     "equation-57",
     f"{STEP_2}, (57)",
     "How much the gradient in Q_h changes, by the changes of delta, alpha and attention.",
     bound=_by_tokens,
-    counterexample=lambda bench: _near_58(_by_tokens),
 )
 @claim(
     "equation-58",
     f"{STEP_2}, (58)",
     "The same by the changes of Q and alpha.",
     bound=_by_norms,
-    counterexample=lambda bench: _near_58(_by_norms),
 )
 @case_by_case
 def change_head_by_head(point: Point, bound: Callable[[Point], np.ndarray]) -> Comparisons:
@@ -111,42 +92,18 @@ def change_head_by_head(point: Point, bound: Callable[[Point], np.ndarray]) -> C
     return at_most(change, factor * bound(point), part="change of the gradient in Q_h")
 
 
-def _curved(
-    witness: OppositeTokens, square: Callable[[OppositeTokens], Fraction]
-) -> Callable[[Bench], Comparisons]:
-    """The curvature along Q_11 against a constant, both exact but for the last square root."""
-
-    def compare(bench: Bench) -> Comparisons:
-        return at_most(
-            float(witness.curvature),
-            math.sqrt(square(witness)),
-            part="curvature along Q_11",
-            cases=[witness.plan],
-        )
-
-    return compare
-
-
-def _near_59(bench: Bench) -> Comparisons:
-    return equation_59(pair_points(*near_the_bounds()), squared=True)
-
-
 @claim(
     "equation-59",
     f"{STEP_2}, (59)",
     "sum_h ||grad_Q_h l - grad_Q_h l'||^2 <= 8 gamma f_max ||Z-bar|| max{1, 4 K alpha^2} [...] "
     "||xi - xi'||^2.",
     kind="constant",
-    counterexample=_curved(OppositeTokens(120, 2), lambda witness: witness.in_Q),
     exact=change_of_slope_in_Q,
     squared=False,
     versions=[
-        Version(
-            "repaired",
-            statement="The same with the square of (58)'s factor: "
-            "16 (gamma f_max ||Z-bar||)^2 / K.",
-            counterexample=_near_59,
-            parameters={"squared": True},
+        repaired(
+            "The same with the square of (58)'s factor: 16 (gamma f_max ||Z-bar||)^2 / K.",
+            squared=True,
         )
     ],
 )
@@ -161,26 +118,14 @@ def equation_59(point: Point, squared: bool) -> Comparisons:
     return at_most(change, constant * point.distance, part="change of the gradient in Q")
 
 
-def _near_lemma_10(bench: Bench) -> Comparisons:
-    return lemma_10(pair_points(*near_the_bounds()), bound=smoothness_repaired)
-
-
 @claim(
     "lemma-10",
     "Appendix B, Lemma 10, (60), (61)",
     "The gradient of l is Lipschitz with the constant L of (61) while |alpha_{h,k}| <= alpha.",
     kind="constant",
-    counterexample=_curved(OppositeTokens(100, 15), lambda witness: witness.printed),
     exact=change_of_slope,
     bound=smoothness,
-    versions=[
-        Version(
-            "repaired",
-            statement="The same with the repaired constant of (59).",
-            counterexample=_near_lemma_10,
-            parameters={"bound": smoothness_repaired},
-        )
-    ],
+    versions=[repaired("The same with the repaired constant of (59).", bound=smoothness_repaired)],
 )
 @case_by_case
 def lemma_10(point: Point, bound: Callable[..., Any]) -> Comparisons:

@@ -1,10 +1,8 @@
 """Gradient descent at exactly the rates of the theory, watched at every step."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -15,14 +13,11 @@ from lemmata.settings import Evidence
 from lemmata.training import Store, log_spaced
 
 from .. import theory
-from ..setting import Plan, attention_of, descend
+from ..setting import LEAST_GAP, WATCHED, Plan, batches_of, descend
 from ..theory import Constants, Rates
-from .plans import PLANS, DrawnPlans, OfPlan, rescaled
+from .plans import PLANS, DrawnPlans, OfPlan, look_at, rescaled
 
 STEPS: dict[Scale, int] = {"quick": 6_000, "paper": 120_000}
-
-ROUNDING = 1e-18
-"""Gaps below this part of the first one are not judged."""
 
 WORK = 2e10
 """Multiplications that a run may cost; larger plans are run for fewer steps."""
@@ -73,7 +68,7 @@ class Run(OfPlan):
         choice: of gamma and eta_Q, relative to the least and the largest.
         rates: the step sizes.
         steps, series: what was recorded, see ``Descent``.
-        combined: A-hat at the end.
+        away: A-hat - A at the end.
     """
 
     plan: Plan
@@ -81,7 +76,7 @@ class Run(OfPlan):
     rates: Rates
     steps: Int[np.ndarray, "records"]
     series: dict[str, Float[np.ndarray, "records"]]
-    combined: Float[np.ndarray, "N K"]
+    away: Float[np.ndarray, "N K"]
 
     def __getitem__(self, name: str) -> Float[np.ndarray, "records"]:
         return self.series[name]
@@ -110,8 +105,8 @@ class Run(OfPlan):
 
     @property
     def gap(self) -> Float[np.ndarray, "records"]:
-        """L - L*; NaN where it is rounding error."""
-        return np.where(self["gap"] > ROUNDING * self.plan.constants.gap, self["gap"], np.nan)
+        """L - L*; NaN where it underflows."""
+        return np.where(self["gap"] > LEAST_GAP * self.plan.constants.gap, self["gap"], np.nan)
 
 
 def _records(
@@ -142,18 +137,13 @@ def descend_by_theory(
     total = len(able) * len(CHOICES) * int(steps[-1])
     progress = bench.track("descent at the theory's rates", total)
     runs = []
-    for _, group in groupby(sorted(able, key=_magnitude), key=_magnitude):
-        tried = [(plan, choice) for plan in group for choice in CHOICES]
+    sizes = [(plan.task.d, plan.task.N, plan.task.K, plan.heads) for plan in able]
+    for members in batches_of(sizes, WATCHED):
+        tried = [(able[i], choice) for i in members for choice in CHOICES]
         runs += _descend(tried, BOUNDS[training.version], steps, bench.store, progress)
     order = {id(plan): place for place, plan in enumerate(able)}
     runs.sort(key=lambda run: order[id(run.plan)])
     return Evidence(tuple(runs), steps, skipped=unable)
-
-
-def _magnitude(plan: Plan) -> int:
-    """Plans are run side by side with those of about the same size."""
-    task = plan.task
-    return max(1, int(math.log(task.N * task.d * (task.d + task.K), 16)))
 
 
 def _descend(
@@ -176,12 +166,9 @@ def _descend(
     )
     runs = []
     for i, ((plan, choice), rate) in enumerate(zip(tried, rates, strict=True)):
-        d, H, K = plan.task.d, plan.heads, plan.task.K
-        Q = np.asarray(recording.final.weights.Q)[i, :d, :H, :d]
-        w = np.asarray(recording.final.weights.w)[i, :H, :K]
-        combined = np.einsum("nhk,hk->nk", attention_of(plan.task, Q), w)
+        away = np.asarray(recording.final.here.away)[i, : plan.task.N, : plan.task.K]
         series = {name: rows[i] for name, rows in recording.series.items()}
-        runs.append(Run(plan, choice, rate, steps, series, combined))
+        runs.append(Run(plan, choice, rate, steps, series, away))
     return runs
 
 
@@ -228,6 +215,9 @@ STARTS = Several(
     )
 )
 """Also with H = 16N, and with attention that starts close to one token, or flat."""
+
+PLANS_AT_START = Experiment(STARTS, look_at)
+"""For what needs no descent."""
 
 DESCENTS, SIMPLIFIED_DESCENTS, REPAIRED_DESCENTS = (
     Experiment(STARTS, descend_by_theory, TheoryRates(version), free=("steps",))

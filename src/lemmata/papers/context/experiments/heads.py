@@ -25,7 +25,7 @@ REACHED = 1e-12
 
 
 ROUNDING = 1e-12
-"""Entries of A below this part of the largest may be rounding error."""
+"""Entries of A below this part of the largest, times the condition, may be rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +41,10 @@ class OneHead(OfTask):
     @property
     def mixed(self) -> Bool[np.ndarray, "K"]:
         """Which columns of A have entries of both signs, rounding apart."""
-        A = self.task.target
+        A, task = self.task.target, self.task
         relative = A / np.abs(A).max(axis=0)
-        return (relative.max(axis=0) > ROUNDING) & (relative.min(axis=0) < -ROUNDING)
+        least = ROUNDING * (max(1.0, task.spectral**2 / task.ridge) if task.ridge else 1.0)
+        return (relative.max(axis=0) > least) & (relative.min(axis=0) < -least)
 
     @cached_property
     def least_distances(self) -> Float[np.ndarray, "mixed"]:
@@ -112,11 +113,14 @@ class FewHeads(OfTask):
 def search_few_heads(
     experiment: Experiment[Evidence[FewHeads]], plans: Sequence[Plan], bench: Bench
 ) -> Evidence[FewHeads]:
-    """The least gap that a search over Q and w finds."""
-    return Evidence(tuple(FewHeads(replace(plan, seed=experiment.seed + 1)) for plan in plans))
+    """The least gap with fewer heads than examples, frozen or found by a search over Q and w."""
+    able = (plan for plan in plans if plan.task.N > 1)
+    fewer = (replace(plan, heads=min(plan.heads, plan.task.N - 1)) for plan in able)
+    return Evidence(tuple(map(FewHeads, fewer)))
 
 
-FEW_HEADS = Experiment(
-    DrawnPlans(((3, 6, 8, 2, 0.1, 2), (3, 5, 6, 3, 0.5, 2))), search_few_heads, own=True
-)
+FEW_HEADS = Experiment(DrawnPlans(((3, 6, 8, 2, 0.1, 2), (3, 5, 6, 3, 0.5, 2))), search_few_heads)
 """With H < N."""
+
+SEARCHED = replace(FEW_HEADS, own=True)
+"""For what exists among these plans."""

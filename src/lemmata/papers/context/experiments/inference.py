@@ -10,15 +10,12 @@ from jaxtyping import Float
 from lemmata.claims import Bench, Experiment
 from lemmata.settings import Evidence
 
-from ..setting import Plan
+from ..setting import LEAST_GAP, Plan
 from ..theory import steps_for_inference
 from .descents import DESCENTS, Run
 from .plans import OfPlan
 
 PROMPTS = 2_000
-
-ROUNDING = 1e-16
-"""What float64 leaves of a gap, relative to the first one, and more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,21 +56,20 @@ class Promise(OfPlan):
 
     @property
     def epsilon_reached(self) -> float:
-        """The epsilon for which the run is as long as T, or longer where that is rounding error."""
+        """The epsilon for which the run is as long as T, or longer where that underflows."""
         plan = self.plan
-        fallen = max(np.exp(int(self.run.steps[-1]) * self.run.log_guaranteed), ROUNDING)
+        fallen = max(np.exp(int(self.run.steps[-1]) * self.run.log_guaranteed), LEAST_GAP)
         return float(plan.label_bound**2 * plan.constants.gap * fallen / plan.task.ridge)
 
-    def combined(self, step: float) -> Float[np.ndarray, "N K"]:
-        """A-hat after so many steps with attention as at the start."""
+    def away(self, step: float) -> Float[np.ndarray, "N K"]:
+        """A-hat - A after so many steps with attention as at the start."""
         w = self.plan.frozen.weights_after(step, float(self.run.rates.w))
-        return np.einsum("nhk,hk->nk", self.plan.frozen.attention, w)
+        return np.einsum("nhk,hk->nk", self.plan.frozen.attention, w) - self.task.target
 
     def errors(
-        self, combined: Float[np.ndarray, "N K"], times: float = 1.0
+        self, away: Float[np.ndarray, "N K"], times: float = 1.0
     ) -> Float[np.ndarray, "prompts"]:
         """||y-hat - y*||^2 / (2K) for prompts with the worst lambda (22)."""
-        away = combined - self.task.target
         missed = self.labels(self.worst(away, times)) @ away
         return np.sum(missed**2, axis=1) / (2 * self.task.K)
 
@@ -83,7 +79,7 @@ class Promise(OfPlan):
         low, high = 0.0, self.needed()
         while high - low > max(1.0, 1e-3 * high):
             middle = (low + high) / 2
-            errors = self.errors(self.combined(np.floor(middle)))
+            errors = self.errors(self.away(np.floor(middle)))
             within = np.mean(errors <= self.plan.epsilon) >= 1 - self.plan.delta
             low, high = (low, middle) if within else (middle, high)
         return high

@@ -1,6 +1,6 @@
 """How the guaranteed rate depends on heads, on the dictionary, and on the tokens' norms."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,87 +18,73 @@ from ..theory import best_rate, smoothness_simplified, theory_rates
 from .plans import GAUSSIAN_PLANS, PLANS, OfPlan, Size, describe_size
 
 
-@dataclass(frozen=True, eq=False)
-class Family:
-    """Plans that differ in one number, for several seeds.
-
-    Attributes:
-        name: which number.
-        values: what it is.
-        plans: one row a seed.
-    """
-
-    name: str
-    values: tuple[int, ...]
-    plans: tuple[tuple[Plan, ...], ...]
-    problems: tuple[Problem, ...] = ()
-
-    @cached_property
-    def rates(self) -> Float[np.ndarray, "seeds values"]:
-        """The rate that it guarantees with the least gamma and L of (17)."""
-        bound = smoothness_simplified
-        return self._each(lambda plan: theory_rates(plan.constants, bound=bound).guaranteed)
-
-    @cached_property
-    def best_rates(self) -> Float[np.ndarray, "seeds values"]:
-        """The supremum of that rate over gamma."""
-        return self._each(lambda plan: best_rate(plan.constants))
-
-    def _each(self, value: Callable[[Plan], float]) -> Float[np.ndarray, "seeds values"]:
-        return np.array([[value(plan) for plan in row] for row in self.plans])
-
-
 @dataclass(frozen=True)
-class Families(AbstractInstances):
-    """Random tasks, with growing numbers of heads, and with growing dictionaries.
+class Tasks(AbstractInstances):
+    """Random tasks of one size, with as many heads as examples."""
 
-    Attributes:
-        size: N, K, d, m and tau.
-        heads: how many times N.
-        dictionaries: the K looked at with 2N heads, each part of the next.
-        seeds: how many tasks.
-    """
+    size: Size = (8, 80, 16, 4, 0.1)
+    count: int = 12
 
-    size: Size = (8, 20, 16, 4, 0.1)
-    heads: tuple[int, ...] = (1, 2, 4, 8)
-    dictionaries: tuple[int, ...] = (12, 20, 40, 80)
-    seeds: int = 12
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        return [self._plan(own) for own in range(seed, seed + self.count)]
 
-    def draw(self, seed: int, scale: Scale) -> Sequence[Family]:
-        N, K, *_ = self.size
-        seeds = range(seed, seed + self.seeds)
-        heads = tuple(share * N for share in self.heads)
-        by_heads = tuple(tuple(self._plan(own, K, H) for H in heads) for own in seeds)
-        by_size = tuple(
-            tuple(self._plan(own, size, 2 * N) for size in self.dictionaries) for own in seeds
-        )
-        return (Family("heads", heads, by_heads), Family("tokens", self.dictionaries, by_size))
-
-    def _plan(self, seed: int, size: int, heads: int) -> Plan:
-        N, _, d, m, tau = self.size
-        task = draw_task(N, max(self.dictionaries), d, m, tau, seed=seed)
-        nested = replace(
-            task, tokens=task.tokens[:, :size], representations=task.representations[:, :size]
-        )
-        return Plan(nested, heads=heads, seed=seed + 100)
+    def _plan(self, seed: int) -> Plan:
+        task = draw_task(*self.size, seed=seed, name=f"task {seed}")
+        return Plan(task, heads=task.N, seed=seed + 100)
 
     @property
     def says(self) -> str:
-        N, K = self.size[0], self.dictionaries
-        return (
-            f"{self.seeds} random tasks with {describe_size(self.size)}; H from "
-            f"{self.heads[0] * N} to {self.heads[-1] * N}, K from {K[0]} to {K[-1]}"
-        )
+        return f"{self.count} random tasks with {describe_size(self.size)}"
 
 
-def compare_families(
-    experiment: Experiment[Evidence[Family]], families: Sequence[Family], bench: Bench
-) -> Evidence[Family]:
-    """The rates that Theorem 1 guarantees."""
-    return Evidence(tuple(families))
+@dataclass(frozen=True, eq=False)
+class Growth(OfPlan):
+    """A plan, with more heads and with fewer tokens.
+
+    The heads of a plan are among those of every plan with more of them.
+    """
+
+    plan: Plan
+
+    @property
+    def heads(self) -> tuple[int, ...]:
+        """H and up to eight times as many."""
+        return tuple(self.plan.heads * times for times in (1, 2, 4, 8))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """From the examples alone to the whole dictionary."""
+        sizes = np.geomspace(self.task.N, self.task.K, 5)
+        return tuple(int(K) for K in np.unique(np.rint(sizes)))
+
+    @cached_property
+    def rates_by_heads(self) -> Float[np.ndarray, "heads"]:
+        """The rate that (18) guarantees with the least gamma and L of (17)."""
+        plans = (replace(self.plan, heads=H) for H in self.heads)
+        rates = (theory_rates(plan.constants, bound=smoothness_simplified) for plan in plans)
+        return np.array([float(rate.guaranteed) for rate in rates])
+
+    @cached_property
+    def best_rates_by_size(self) -> Float[np.ndarray, "sizes"]:
+        """The supremum of the rate over gamma."""
+        return np.array([float(best_rate(self._with(K).constants)) for K in self.sizes])
+
+    def _with(self, K: int) -> Plan:
+        """The first tokens alone."""
+        task = self.task
+        tokens, representations = task.tokens[:, :K], task.representations[:, :K]
+        smaller = replace(task, tokens=tokens, representations=representations)
+        return replace(self.plan, task=smaller)
 
 
-FAMILIES = Experiment(Families(), compare_families, own=True)
+def grow(
+    experiment: Experiment[Evidence[Growth]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Growth]:
+    """The rates that Theorem 1 guarantees with more heads, and with fewer tokens."""
+    return Evidence(tuple(Growth(plan) for plan in plans))
+
+
+GROWTH = Experiment(Tasks(), grow)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,4 +174,4 @@ class SpecialTokens(AbstractInstances):
         return f"one-hot tokens, and two equal ones among them, for {self.seeds} first weights each"
 
 
-SPECIAL_STARTS = Experiment(SpecialTokens(), initialize, own=True)
+SPECIAL_STARTS = Experiment(SpecialTokens(), initialize)

@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import equinox as eqx
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import Bench, Experiment
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale, Several
 from lemmata.settings import Evidence
 
+from ..counterexamples import near_the_bounds
 from ..setting import (
     Plan,
     Task,
@@ -34,23 +35,30 @@ class Kind(NamedTuple):
         distance: how far apart the two matrices Q_h are, in Frobenius norm.
         size: of the entries of w.
         gamma: the ratio of step sizes.
-        flat: Q = 0 and equal entries of w, of which Q alone moves: there the loss curves most.
+        special: with ``turn`` and ``flip`` Q is zero and the entries of w are equal, and one of the
+            two moves: Q, or w to -w. With ``one-hot`` attention is close to one token.
     """
 
     distance: float
     size: float
     gamma: float
-    flat: bool = False
+    special: Literal["turn", "flip", "one-hot"] | None = None
 
 
 KINDS = (
     Kind(1e-3, 1.0, 1.0),
     Kind(0.1, 0.1, 20.0),
     Kind(0.5, 30.0, 0.1),
-    Kind(1e-3, 2.0, 1.0, flat=True),
-    Kind(1e-3, 30.0, 1.0, flat=True),
+    Kind(1e-3, 2.0, 1.0, "turn"),
+    Kind(1e-3, 30.0, 1.0, "turn"),
+    Kind(1e-9, 1e-4, 1.0, "flip"),
+    Kind(1e-9, 0.5, 1e4, "flip"),
+    Kind(1e-3, 0.5, 1.0, "one-hot"),
 )
 """Of the points of a plan."""
+
+SATURATED = 8.0
+"""The size of Q_h where attention is close to one token."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,13 +181,13 @@ def weights_of(plan: Plan) -> list[tuple[Weights, Weights]]:
     """The pairs of weights at which statements are looked at, one of each kind."""
     rng, (H, K, d) = np.random.default_rng([plan.seed, 5]), (plan.heads, plan.task.K, plan.task.d)
     pairs = []
-    for distance, size, _, flat in KINDS:
+    for distance, size, _, special in KINDS:
         Q, w = rng.standard_normal((H, d, d)) / plan.task.norms.max(), rng.standard_normal((H, K))
-        step, change = _directions(plan, rng), rng.standard_normal((H, K))
-        if flat:
-            Q, w, change = np.zeros_like(Q), np.ones_like(w), np.zeros_like(change)
-        moved = from_heads(Q + distance * step, size * w + distance * change)
-        pairs.append((from_heads(Q, size * w), moved))
+        step, other = _directions(plan, rng), size * w + distance * rng.standard_normal((H, K))
+        if special is not None:
+            Q, w = (SATURATED if special == "one-hot" else 0.0) * step, np.ones((H, K))
+            other = -size * w if special == "flip" else size * w
+        pairs.append((from_heads(Q, size * w), from_heads(Q + distance * step, other)))
     return pairs
 
 
@@ -197,10 +205,12 @@ def pair_points(
 
 
 def _directions(plan: Plan, rng: np.random.Generator) -> Float[np.ndarray, "H d d"]:
-    """Unit matrices: for the first head the one that moves a logit difference most, then random."""
+    """Unit matrices: for the first head one that moves a logit difference of most tokens, then
+    random ones."""
     task = plan.task
     steps = rng.standard_normal((plan.heads, task.d, task.d))
-    apart = np.outer(task.tokens[:, 0] - task.tokens[:, min(1, task.N - 1)], task.tokens[:, -1])
+    most = np.linalg.svd(task.tokens)[0][:, 0]
+    apart = np.outer(task.tokens[:, 0] - task.tokens[:, min(1, task.N - 1)], most)
     if apart.any():
         steps[0] = apart
     return steps / np.linalg.norm(steps, axis=(1, 2), keepdims=True)
@@ -231,5 +241,17 @@ def evaluate_points(owners: Sequence[Plan], weights: Sequence[Weights]) -> list[
     return parameters
 
 
-POINTS = Experiment(PLANS, draw_points)
+@dataclass(frozen=True)
+class NearTheBounds(AbstractInstances):
+    """Hand-made plans that come close to the bounds of Appendix B."""
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        return near_the_bounds()
+
+    @property
+    def says(self) -> str:
+        return "three plans close to bounds"
+
+
+POINTS = Experiment(Several((PLANS, NearTheBounds())), draw_points)
 GAUSSIAN_POINTS = Experiment(GAUSSIAN_PLANS, draw_points)

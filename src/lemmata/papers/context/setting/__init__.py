@@ -1,6 +1,8 @@
 """What is trained: the task, the transformer, its exact loss, and what it comes down to."""
 
 from ._analysis import Analysis as Analysis
+from ._batches import WATCHED as WATCHED
+from ._batches import batches_of as batches_of
 from ._deep import PROMPTS as PROMPTS
 from ._deep import SEEN_PROMPTS as SEEN_PROMPTS
 from ._deep import TEST_PROMPTS as TEST_PROMPTS
@@ -42,6 +44,7 @@ from ._model import from_heads as from_heads
 from ._model import pad_systems as pad_systems
 from ._model import pad_weights as pad_weights
 from ._model import system_of as system_of
+from ._path import LEAST_GAP as LEAST_GAP
 from ._plan import Plan as Plan
 from ._plan_training import PlanTraining as PlanTraining
 from ._plan_training import TrainedPlan as TrainedPlan
@@ -50,6 +53,9 @@ from ._predictors import gap_to_best as gap_to_best
 from ._predictors import posterior_mean as posterior_mean
 from ._predictors import ridge_coefficients as ridge_coefficients
 from ._predictors import ridge_predictions as ridge_predictions
+from ._ranks import MOST_WORK as MOST_WORK
+from ._ranks import determinants as determinants
+from ._ranks import least_gap as least_gap
 from ._replay import evaluate_in_balls as evaluate_in_balls
 from ._setting import SETTING as SETTING
 from ._setting import ContextSetting as ContextSetting

@@ -11,9 +11,12 @@ from ._model import Attention, System, Weights
 SMALL_TURN = 0.1
 """Logits that change by less than this change attention by a difference that is worked out."""
 
+LEAST_GAP = 1e-280
+"""Gaps below this part of the first one underflow, and are not judged."""
+
 
 class PathState(eqx.Module):
-    """Weights, attention there, and what is left to learn.
+    """Weights, attention there, what is left to learn, and the gradient.
 
     Attributes:
         weights: Q and w.
@@ -21,7 +24,8 @@ class PathState(eqx.Module):
         attention: of Q.
         away: A-hat - A, moved by what each step changes: as a difference of its parts it would
             lose a digit whenever it falls to a tenth.
-        gap, slope: L - L*, and its derivative in A-hat.
+        gap: L - L*.
+        gradient: of the loss, in Q and w.
     """
 
     weights: Weights
@@ -29,54 +33,87 @@ class PathState(eqx.Module):
     attention: Attention
     away: Float[Array, "*batch N K"]
     gap: Float[Array, "*batch"]
-    slope: Float[Array, "*batch N K"]
+    gradient: Weights
 
 
-class PlanDescent(AbstractGuardable[PathState]):
-    """Gradient descent (10).
+class Path(eqx.Module):
+    """Where gradient descent (10) goes.
 
     Attributes:
         system: the task.
         start: the first weights.
         rates: eta_Q and eta_w.
-        elsewhere: R with R'R = E y y' of prompts out of domain.
     """
 
     system: System
     start: Weights
     rates: Float[Array, "*batch 2"]
-    elsewhere: Float[Array, "*batch N N"]
 
-    def init(self) -> PathState:
+    def first(self) -> PathState:
+        """Where it starts."""
         attention = self.system.attention(self.start.Q)
         away = attention.combine(self.start.w) - self.system.target
-        moved = jnp.zeros_like(self.start.Q)
-        return PathState(self.start, moved, attention, away, *self.system.error_of(away))
+        return self._at(self.start, jnp.zeros_like(self.start.Q), attention, away)
 
-    def step(self, state: PathState) -> PathState:
-        gradient = self.system.pull_back(state.attention, state.weights.w, state.slope)
-        by_Q, by_w = -self.rates[0] * gradient.Q, -self.rates[1] * gradient.w
+    def after(self, state: PathState) -> PathState:
+        """A step further."""
+        by_Q, by_w = -self.rates[0] * state.gradient.Q, -self.rates[1] * state.gradient.w
         moved = state.moved + by_Q
         weights = Weights(self.start.Q + moved, state.weights.w + by_w)
         attention = self.system.attention(weights.Q)
         turned = _turned(state.attention, attention, self.system.logits(by_Q))
         changed = attention.combine(by_w) + jnp.sum(turned * state.weights.w[None], axis=1)
         away = self._best(state.away + changed, attention.combine(weights.w) - self.system.target)
-        return PathState(weights, moved, attention, away, *self.system.error_of(away))
+        return self._at(weights, moved, attention, away)
+
+    def _at(
+        self, weights: Weights, moved: Array, attention: Attention, away: Float[Array, "N K"]
+    ) -> PathState:
+        gap, slope = self.system.error_of(away)
+        gradient = self.system.pull_back(attention, weights.w, slope)
+        return PathState(weights, moved, attention, away, gap, gradient)
 
     def _best(self, carried: Float[Array, "N K"], direct: Float[Array, "N K"]) -> Array:
         """A-hat - A step by step, unless descent has gone further away than it started."""
-        first, _ = self.system.error_of(self.system.target)
-        return jnp.where(self.system.error_of(direct)[0] > first, direct, carried)
+        return jnp.where(self.system.error_of(direct)[0] > self.first_gap, direct, carried)
+
+    @property
+    def first_gap(self) -> Float[Array, ""]:
+        """The gap where all w are zero."""
+        return self.system.error_of(self.system.target)[0]
+
+    def turned(self, state: PathState) -> Float[Array, "N H K"]:
+        """By how much attention has changed since the start."""
+        before = self.system.attention(self.start.Q)
+        return _turned(before, state.attention, self.system.logits(state.moved))
+
+
+class PlanDescent(AbstractGuardable[PathState]):
+    """Gradient descent (10), as users ask for it.
+
+    Attributes:
+        path: where it goes.
+        elsewhere: R with R'R = E y y' of prompts out of domain.
+    """
+
+    path: Path
+    elsewhere: Float[Array, "*batch N N"]
+
+    def init(self) -> PathState:
+        return self.path.first()
+
+    def step(self, state: PathState) -> PathState:
+        return self.path.after(state)
 
     def size(self, state: PathState) -> Float[Array, "*batch"]:
         return state.gap
 
     def measure(self, state: PathState) -> dict[str, Float[Array, "..."]]:
-        moved = jnp.sum(state.moved**2) / jnp.sum(self.start.Q**2)
+        moved = jnp.sum(state.moved**2) / jnp.sum(self.path.start.Q**2)
+        missed = jnp.sum((self.elsewhere @ state.away) ** 2)
         return {
             "gap": state.gap,
-            "out_of_domain": jnp.sum((self.elsewhere @ state.away) ** 2) / self.system.count,
+            "out_of_domain": missed / self.path.system.count,
             "moved_Q": jnp.sqrt(moved),
         }
 

@@ -1,7 +1,7 @@
 """Training plans as users ask for it, with a stop where it blows up."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,11 @@ from jaxtyping import Float, Int
 from lemmata._errors import InputError, unknown_name
 from lemmata.training import Guarded, GuardedState, Recording, Store, log_spaced, record_steps, run
 
+from ._batches import POINTS, Size, batches_of, group_of, shape_of
 from ._frozen import attention_of
 from ._laws import label_root, shifted_law
 from ._model import Weights, pad_systems, pad_weights, stack_padded
-from ._path import PlanDescent
+from ._path import Path, PlanDescent
 from ._plan import Plan
 from ._training import Training, side_by_side
 
@@ -37,18 +38,6 @@ NO_STEP_SIZE = {
     "zeta_unresolved": "zeta_0 is too small for float64",
 }
 """Problems with which (16) says nothing."""
-
-SHAPES = ((2, 2, 4, 2), (4, 4, 8, 4), (8, 8, 8, 8), (16, 16, 16, 16))
-"""Small plans are padded to one of these d, N, K and H, so that few programs are compiled."""
-
-COUNTS = (1, 16, 128)
-"""And so many of them run side by side."""
-
-POINTS = 64
-"""Records of small plans in one compiled call."""
-
-MOST_PADDING = 4
-"""A larger plan may become so many times as large by padding."""
 
 
 @dataclass(frozen=True)
@@ -143,19 +132,16 @@ class PlanTraining:
     def dynamics(self, plans: Sequence[Plan]) -> Guarded:
         """The runs of several plans, padded to the largest of them, with a leading axis."""
         limit = jnp.asarray([BLOWN_UP * plan.task.initial_gap for plan in plans])
-        shape = None if self.sample else _shape(plans)
+        shape = None if self.sample else shape_of(_sizes(plans))
         if self.algorithm == "adam":
             together = side_by_side([self._training(plan) for plan in plans], shape)
             return Guarded(together, limit.astype(jnp.float32), lag=1)
         tasks = [plan.task for plan in plans]
         system = pad_systems(tasks, [plan.heads for plan in plans], shape)
         elsewhere = [label_root(task, shifted_law(task.m)) for task in tasks]
-        descent = PlanDescent(
-            system,
-            start=pad_weights([plan.start for plan in plans], system),
-            rates=jnp.asarray([self.rates(plan) for plan in plans]),
-            elsewhere=stack_padded(elsewhere, system.root.shape[1:]),
-        )
+        start = pad_weights([plan.start for plan in plans], system)
+        path = Path(system, start, jnp.asarray([self.rates(plan) for plan in plans]))
+        descent = PlanDescent(path, stack_padded(elsewhere, system.root.shape[1:]))
         return Guarded(descent, limit)
 
     def _training(self, plan: Plan) -> Training:
@@ -177,7 +163,7 @@ class PlanTraining:
         """Train all plans, those of similar size side by side."""
         trained: dict[int, TrainedPlan] = {}
         alone = [[i] for i in range(len(plans))]
-        for members in alone if self.sample else _batches(plans):
+        for members in alone if self.sample else batches_of(_sizes(plans)):
             chosen = [plans[i] for i in members]
             recording = self._together(chosen, store, progress)
             for row, i in enumerate(members):
@@ -188,16 +174,15 @@ class PlanTraining:
         self, plans: Sequence[Plan], store: Store | None, progress: Callable[[int], None]
     ) -> Recording[GuardedState]:
         """Plans of one batch, small ones filled up to a number for which a program is compiled."""
-        small = _shape(plans) is not None and not self.sample
-        group = next((n for n in COUNTS if len(plans) <= 4 * n), COUNTS[-1]) if small else 1
-        filled = [*plans, *[plans[-1]] * (-len(plans) % group)]
+        group = None if self.sample else group_of(_sizes(plans))
+        filled = [*plans, *[plans[-1]] * (-len(plans) % (group or 1))]
         return run(
             self.dynamics(filled),
             self.recorded,
             store=store,
             progress=lambda done: progress(done * len(plans) // len(filled)),
-            group=group,
-            chunk=POINTS if small else 1,
+            group=group or 1,
+            chunk=POINTS if group else 1,
         )
 
     def advice(self, trained: "TrainedPlan") -> str | None:
@@ -212,37 +197,8 @@ class PlanTraining:
         return f"{text} (as attention starts, descent on w is stable below {stable:.4g})"
 
 
-def _numbers(plans: Sequence[Plan]) -> int:
-    """Of attention and all Q_h of a plan, if all are padded to the largest."""
-    sizes = ((plan.task.d, plan.task.N, plan.task.K, plan.heads) for plan in plans)
-    d, N, K, H = (max(size) for size in zip(*sizes, strict=True))
-    return H * (N * K + d * d)
-
-
-def _shape(plans: Sequence[Plan]) -> tuple[int, int, int, int] | None:
-    """What small plans are padded to; None if one of them is large."""
-    sizes = zip(*((p.task.d, p.task.N, p.task.K, p.heads) for p in plans), strict=True)
-    largest = [max(size) for size in sizes]
-    fits = (s for s in SHAPES if all(n <= most for n, most in zip(largest, s, strict=True)))
-    return next(fits, None)
-
-
-def _batches(plans: Sequence[Plan]) -> Iterator[list[int]]:
-    """Plans to run side by side: small ones of a shape, and larger ones of about the same size."""
-    shapes = [_shape([plan]) for plan in plans]
-    for shape in SHAPES:
-        if shape in shapes:
-            yield [i for i in range(len(plans)) if shapes[i] == shape]
-    batch: list[int] = []
-    large = [i for i in range(len(plans)) if shapes[i] is None]
-    for i in sorted(large, key=lambda i: _numbers([plans[i]])):
-        padded = _numbers([plans[j] for j in (*batch, i)])
-        if batch and padded > MOST_PADDING * _numbers([plans[batch[0]]]):
-            yield batch
-            batch = []
-        batch.append(i)
-    if batch:
-        yield batch
+def _sizes(plans: Sequence[Plan]) -> list[Size]:
+    return [(plan.task.d, plan.task.N, plan.task.K, plan.heads) for plan in plans]
 
 
 def training_of(options: Mapping[str, Any]) -> PlanTraining:

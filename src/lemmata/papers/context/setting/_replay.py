@@ -72,7 +72,7 @@ def replay(plan: Plan, training: PlanTraining, steps: Int[np.ndarray, "records"]
     work = int(steps[-1]) * plan.task.N**2 * plan.task.K * plan.heads
     if training.algorithm != "gd" or work > MOST_WORK:
         return None
-    start = [matrix(Q) for Q in np.asarray(plan.start.Q).transpose(1, 0, 2)]
+    start = _heads(plan.start)
     descent = Descent(fixed(plan.task), start, *map(arb, training.rates(plan)))
     first, K = descent.at(descent.first), plan.task.K
     shrink = arb("nan")
@@ -85,7 +85,7 @@ def replay(plan: Plan, training: PlanTraining, steps: Int[np.ndarray, "records"]
             continue
         here = descent.at(place)
         guarantee = first.gap * shrink**step if training.by_theory else shrink
-        other = _inner(here.away, descent.task.elsewhere * here.away) / K
+        other = inner(here.away, descent.task.elsewhere * here.away) / K
         moved = _norm(here.moved) / _norm(start)
         loss = here.gap + descent.task.minimum
         records.append((here.gap, loss, guarantee, 2 * here.gap, other, moved))
@@ -96,10 +96,18 @@ def replay(plan: Plan, training: PlanTraining, steps: Int[np.ndarray, "records"]
 
 def evaluate_in_balls(task: Fixed, weights: Weights) -> tuple[Point, list[arb_mat], arb_mat]:
     """The loss at weights, and its gradient in every Q_h and in w."""
-    heads = [matrix(Q) for Q in np.asarray(weights.Q).transpose(1, 0, 2)]
-    descent = Descent(task, heads, arb(1), arb(1))
+    descent = Descent(task, _heads(weights), arb(1), arb(1))
     at = descent.at(replace(descent.first, w=matrix(np.asarray(weights.w))))
     return at, *descent.slopes(at)
+
+
+def attention_in_balls(task: Fixed, weights: Weights) -> list[arb_mat]:
+    """s^h_k, one N x K matrix a head."""
+    return [_softmax(task, Q) for Q in _heads(weights)]
+
+
+def _heads(weights: Weights) -> list[arb_mat]:
+    return [matrix(Q) for Q in np.asarray(weights.Q).transpose(1, 0, 2)]
 
 
 @dataclass(frozen=True)
@@ -147,25 +155,14 @@ class Descent:
         still = self.task.N == 1  # with one example attention cannot change, and Q never moves
         moved = place.moved if still else [_widened(change, around) for change in place.moved]
         w = _widened(place.w, around * self.gamma)
-        attention = [self._softmax(self.start[h] + moved[h]) for h in heads]
+        attention = [_softmax(self.task, self.start[h] + moved[h]) for h in heads]
         away = -self.task.target
         for n in range(self.task.N):
             for k in range(self.task.K):
                 away[n, k] += sum((attention[h][n, k] * w[h, k] for h in heads), arb(0))
         weighted, K = self.task.gram * away, self.task.K
-        gap = _inner(away, weighted) / (2 * K)
+        gap = inner(away, weighted) / (2 * K)
         return Point(moved, w, attention, away, weighted / K, gap)
-
-    def _softmax(self, Q: arb_mat) -> arb_mat:
-        """softmax(V'Q v_k), one column a token."""
-        scores = self.task.prompt.transpose() * (Q * self.task.tokens)
-        for k in range(self.task.K):
-            column = [scores[n, k] for n in range(self.task.N)]
-            powers = [arb(1), *((x - column[0]).exp() for x in column[1:])]
-            total = sum(powers, arb(0))
-            for n, power in enumerate(powers):
-                scores[n, k] = power / total
-        return scores
 
     def _roughly(self, place: Place) -> Point:
         """The same in a few digits."""
@@ -230,11 +227,23 @@ class Descent:
         """A bound on the largest eigenvalue of all B_k B_k', which are those of C'(Z'Z + ...)C."""
         most = arb(0)
         for k in range(self.task.K):
-            C = _columns_of(at.attention, k)
+            C = columns_of(at.attention, k)
             square = C.transpose() * self.task.gram * C
             fourth = square * square
-            most = most.max(_root(_root(_inner(fourth, fourth))))
+            most = most.max(_root(_root(inner(fourth, fourth))))
         return most
+
+
+def _softmax(task: Fixed, Q: arb_mat) -> arb_mat:
+    """softmax(V'Q v_k), one column a token."""
+    scores = task.prompt.transpose() * (Q * task.tokens)
+    for k in range(task.K):
+        column = [scores[n, k] for n in range(task.N)]
+        powers = [arb(1), *((x - column[0]).exp() for x in column[1:])]
+        total = sum(powers, arb(0))
+        for n, power in enumerate(powers):
+            scores[n, k] = power / total
+    return scores
 
 
 def _above(s: arb_mat, slope: arb_mat, n: int, k: int) -> arb:
@@ -259,19 +268,20 @@ def _least_eigenvalue(task: Fixed, attention: list[arb_mat]) -> arb:
     """zeta_0: B_k B_k' has the eigenvalues of (Z'Z + m tau I) C_k C_k'."""
     least = arb("inf")
     for k in range(task.K):
-        C = _columns_of(attention, k)
+        C = columns_of(attention, k)
         product = task.gram * C * C.transpose()
         for value in acb_mat(product).eig(multiple=True) if task.N > 1 else [product[0, 0]]:
             least = least.min(value.real)
     return least
 
 
-def _columns_of(attention: list[arb_mat], k: int) -> arb_mat:
+def columns_of(attention: list[arb_mat], k: int) -> arb_mat:
     """C_k, one column a head."""
     return arb_mat([[s[n, k] for s in attention] for n in range(attention[0].nrows())])
 
 
-def _inner(a: arb_mat, b: arb_mat) -> arb:
+def inner(a: arb_mat, b: arb_mat) -> arb:
+    """The sum of the products of entries."""
     return sum((x * y for x, y in zip(a.entries(), b.entries(), strict=True)), arb(0))
 
 

@@ -26,6 +26,7 @@ from lemmata.training import Store
 
 from ._analysis import Analysis, analyze_plan
 from ._hypotheses import CONVERGENCE, HYPOTHESES
+from ._path import LEAST_GAP
 from ._plan import Plan
 from ._plan_file import read_plans
 from ._plan_training import (
@@ -43,7 +44,7 @@ from ._task import draw_task
 LONGEST_PROMPT = 5
 """Of a plan that is drawn."""
 
-LEAST_GAP = {"gd": 1e-280, "adam": 1e-10}
+LEAST_GAPS = {"gd": LEAST_GAP, "adam": 1e-10}
 """Below this part of the first gap few of its digits are right: it underflows, or is rounding."""
 
 
@@ -182,7 +183,7 @@ def _columns(training: PlanTraining, trained: Sequence[TrainedPlan]) -> dict[str
     """
     series = {name: np.stack([one.series[name] for one in trained]) for name in trained[0].series}
     first = np.array([[one.plan.task.initial_gap] for one in trained])
-    known = ~(series["gap"] <= LEAST_GAP[training.algorithm] * first)
+    known = ~(series["gap"] <= LEAST_GAPS[training.algorithm] * first)
     gap = np.where(known, series["gap"], np.nan)
     columns = {
         "loss": series["gap"] + np.array([[one.plan.task.minimum] for one in trained]),
