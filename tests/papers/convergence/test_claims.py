@@ -220,6 +220,15 @@ def test_theorem_2_speaks_from_its_thresholds_on():
         assert (t >= constant * np.log(t) ** 2) is np.bool_(wanted)
 
 
+@pytest.mark.parametrize("name", ["equation-5", "equation-6", "lemma-4"])
+def test_rounding_of_printed_gradients_is_that_of_what_cancels(name: str):
+    """Seed 9 draws a point at which the terms of Eq. (6) cancel to a thousandth."""
+    data = [Dataset.from_sentences("abab", ["abab", "ba"])]
+    for seed in (0, 9):
+        verdict = check(CLAIMS[f"convergence/{name}"], Bench(seed=seed, instances=data))
+        assert verdict.status is Status.HOLDS, verdict.reason
+
+
 def test_algorithm_1_with_a_rare_input():
     """The gradient as printed knows frequencies that counts cannot express."""
     verdict = check(CLAIMS["convergence/algorithm-1"], Bench(instances=[skewed(-1e4)]))
