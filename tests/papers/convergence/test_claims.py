@@ -13,7 +13,7 @@ from lemmata.papers.convergence import theory
 from lemmata.papers.convergence.counterexamples import label_out_of_reach, skewed, stuck
 from lemmata.papers.convergence.experiments import PAPER_RUN
 from lemmata.papers.convergence.experiments._measures import unseen_inputs
-from lemmata.papers.convergence.setting import Dataset, example_1
+from lemmata.papers.convergence.setting import SETTING, Dataset, example_1
 
 CLAIMS = {claim.name: claim for claim in papers()["convergence"].claims}
 
@@ -218,6 +218,26 @@ def test_theorem_2_speaks_from_its_thresholds_on():
     constant = 1696 * 9 * 4**4 * (13 / 6) ** 3 / 0.025
     for t, wanted in ((starts, True), (starts - 2, False)):
         assert (t >= constant * np.log(t) ** 2) is np.bool_(wanted)
+
+
+@pytest.mark.parametrize("name", ["equation-5", "equation-6", "lemma-4"])
+def test_rounding_of_printed_gradients_is_that_of_what_cancels(name: str):
+    """Seed 9 draws a point at which the terms of Eq. (6) cancel to a thousandth."""
+    data = [Dataset.from_sentences("abab", ["abab", "ba"])]
+    for seed in (0, 9):
+        verdict = check(CLAIMS[f"convergence/{name}"], Bench(seed=seed, instances=data))
+        assert verdict.status is Status.HOLDS, verdict.reason
+
+
+@pytest.mark.parametrize("name", ["proposition-1", "lemma-1", "own/stage-1-closed-form"])
+def test_stage_2_in_balls_is_not_taken_for_stage_1(bench: Bench, name: str):
+    """What proves a violation replays stage 2, and must not know what stage 1 is asked for."""
+    dataset = Dataset.from_sentences("d", ["aba", "ba"])
+    columns = SETTING.space.replay(dataset, {}, np.array([0, 1]))
+    assert columns is not None
+    measured = bench.evidence(CLAIMS[f"convergence/{name}"].experiment).columns
+    assert "value_rate" in measured.keys() - columns.keys()
+    assert "rate" in columns.keys() - measured.keys()
 
 
 def test_algorithm_1_with_a_rare_input():

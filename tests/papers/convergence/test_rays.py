@@ -45,10 +45,11 @@ def test_a_ray_is_what_training_gives_where_it_can_be_trained() -> None:
 def test_what_turns_and_what_starts_elsewhere_is_not_known() -> None:
     training = TwoStage(steps=1, rate=0.3)
     elsewhere = replace(STRAIGHT, embeddings=np.eye(2))
-    ahead = rays([BENT, elsewhere, skewed(-1e4), skewed(-1e6), STRAIGHT], training)
+    nearly = Dataset.from_sentences("nearly", {"a b a": 10**9, "b a b": 10**9 + 1})
+    ahead = rays([BENT, elsewhere, nearly, skewed(-1e4), skewed(-1e6), STRAIGHT], training)
     known = np.isfinite(ahead["ray_gap"]).sum(axis=1)
     # a rare input waits until t η √2, and a margin of 127, are as large as −log π
-    assert known.tolist() == [0, 0, 1, 3, len(FAR)]
+    assert known.tolist() == [0, 0, 0, 1, 3, len(FAR)]
     assert FAR[0] * 0.3 * np.sqrt(2) + 127 < 1e4 < FAR[1] * 0.3 * np.sqrt(2)
     assert FAR[2] * 0.3 * np.sqrt(2) + 127 < 1e6 < FAR[3] * 0.3 * np.sqrt(2)
 

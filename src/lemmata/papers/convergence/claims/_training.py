@@ -12,9 +12,9 @@ from ..setting import Dataset
 EPS = float(np.finfo(float).eps)
 
 
-def norm_bounds(evidence: Evidence[Any], divisor: Grid) -> list[Comparison]:
+def norm_bounds(evidence: Evidence[Any], rate: Grid, divisor: Grid) -> list[Comparison]:
     """t eta + ||W(0)|| >= ||W(t)|| >= t eta / divisor - ||W(0)||."""
-    reach, norm, start = evidence.records * evidence.rate, evidence.norm, evidence.norm[:, :1]
+    reach, norm, start = evidence.records * rate, evidence.norm, evidence.norm[:, :1]
     size = norm + reach + start
     return [
         at_least(

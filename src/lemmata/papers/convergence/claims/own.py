@@ -67,17 +67,18 @@ def _most_labels(dataset: Dataset) -> int:
 def stage_1_closed_form(evidence: Evidence[Dataset]) -> list[Comparison]:
     """Every recorded step of normalized gradient descent against the formula.
 
-    A direction with a relative error e has 1 − cos = e²/2.
+    A direction with a relative error e has 1 − cos = e²/2; a gradient knows its own up to the
+    rounding of the logits, which are as large as the margin.
     """
     steps, K = evidence.records, evidence.K
-    reach = steps * evidence.rate
+    reach = steps * evidence.value_rate
     margin = reach / evidence.norm_ov
     exponent = np.log(K - 1) - margin
     log_loss = np.log(K) + np.where(exponent > -30, np.log(np.log1p(np.exp(exponent))), exponent)
     turned = evidence.one_minus_correlation
     return [
         equal(evidence.norm, reach, part="norm"),
-        equal(turned, 0.0, part="1 − cos", size=1.0, rounding=((64 + steps) * EPS) ** 2),
+        equal(turned, 0.0, part="1 − cos", size=1.0, rounding=((64 + steps + margin) * EPS) ** 2),
         equal(evidence.smallest_margin, margin, part="smallest margin"),
         equal(evidence.largest_margin, margin, part="largest margin"),
         equal(evidence.log_loss, log_loss, part="log L₀", size=1 + margin),
@@ -145,7 +146,7 @@ def _attained(bench: Bench) -> Comparison:
 )
 def sharp_norm_bound(evidence: Evidence[Dataset]) -> list[Comparison]:
     """Along every run; ``_attained`` shows that the constant is the best one."""
-    return norm_bounds(evidence, np.sqrt(2) * evidence.norm_kq)
+    return norm_bounds(evidence, evidence.rate, np.sqrt(2) * evidence.norm_kq)
 
 
 @claim(

@@ -47,7 +47,10 @@ anywhere = statements("convergence", on=RANDOM_POINTS, hypotheses=AT_POINTS)
 )
 def proposition_1(evidence: Evidence[Dataset], constant: int, loss: bool) -> list[Comparison]:
     """Norm, direction and, in the body, the loss."""
-    bounds = [*norm_bounds(evidence, 2 * evidence.norm_ov), _direction(evidence, constant)]
+    bounds = [
+        *norm_bounds(evidence, evidence.value_rate, 2 * evidence.norm_ov),
+        _direction(evidence, constant),
+    ]
     return [*bounds, _loss_rate(evidence)] if loss else bounds
 
 
@@ -59,16 +62,16 @@ def proposition_1(evidence: Evidence[Dataset], constant: int, loss: bool) -> lis
 )
 def lemma_1(evidence: Evidence[Any]) -> list[Comparison]:
     """From random starts of several sizes; from zero it is part of Proposition 1."""
-    return norm_bounds(evidence, 2 * evidence.norm_ov)
+    return norm_bounds(evidence, evidence.value_rate, 2 * evidence.norm_ov)
 
 
 def _direction(evidence: Evidence[Dataset], constant: int) -> Comparison:
-    constants = np.hstack([evidence.rate, evidence.norm_ov, evidence.K])
+    constants = np.hstack([evidence.value_rate, evidence.norm_ov, evidence.K])
     starts = [theory.value_bound_starts(*row, constant=constant) for row in constants]
     t = np.maximum(evidence.records, 1)
     return at_least(
         1 - evidence.one_minus_correlation,
-        theory.value_cosine_bound(t, evidence.rate, evidence.norm_ov, evidence.K, constant),
+        theory.value_cosine_bound(t, evidence.value_rate, evidence.norm_ov, evidence.K, constant),
         part="direction",
         baseline=0.0,
         informative_from=starts,
@@ -79,7 +82,7 @@ def _direction(evidence: Evidence[Dataset], constant: int) -> Comparison:
 def _loss_rate(evidence: Evidence[Dataset]) -> Comparison:
     """log L_0 <= log c - eta_0 t / (4 ||W_ov*||), with the smallest c that covers t <= T/2."""
     steps = evidence.records
-    fall = evidence.rate / (4 * evidence.norm_ov) * steps
+    fall = evidence.value_rate / (4 * evidence.norm_ov) * steps
     excess = evidence.log_loss + fall
     constant = excess[:, steps <= steps[-1] / 2].max(axis=1, keepdims=True)
     size = np.abs(evidence.log_loss) + fall
@@ -150,7 +153,7 @@ def _margin_in_balls(dataset: Dataset, options: Mapping[str, Any]) -> Comparison
 def corollary_1(evidence: Evidence[Dataset], both: bool) -> list[Comparison]:
     """At T. The margin is Tη₀/‖W_ov*‖ = 4‖W_ov*‖Δ, and 4‖W_ov*‖ ≥ 4 > 3."""
     T = float(evidence.stage1_steps[0, 0])
-    constants = np.hstack([evidence.rate, evidence.norm_ov, evidence.K])
+    constants = np.hstack([evidence.value_rate, evidence.norm_ov, evidence.K])
     needed = np.array([[theory.corollary_1_steps(*row)] for row in constants])
     if (needed > T).all():
         reason = "T ≥ 384‖W_ov*‖⁵ log(2|V|) log T/η₀ is not met: it asks for"
@@ -169,7 +172,7 @@ def corollary_1(evidence: Evidence[Dataset], both: bool) -> list[Comparison]:
 
 def _margins(evidence: Evidence[Dataset]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Δ, and the smallest and the largest margin at T."""
-    delta = evidence.stage1_steps * theory.C0(evidence.rate, evidence.norm_ov)
+    delta = evidence.stage1_steps * theory.C0(evidence.value_rate, evidence.norm_ov)
     return delta, evidence.smallest_margin[:, -1:], evidence.largest_margin[:, -1:]
 
 

@@ -117,7 +117,7 @@ def lemma_6(evidence: Evidence[Dataset]) -> list[Comparison]:
     mass = optimal_mass(evidence.smallest_log_odds)
     bound = mass / (2 * evidence.norm_kq)
     return [
-        *norm_bounds(evidence, 2 * evidence.L * evidence.norm_kq),
+        *norm_bounds(evidence, evidence.rate, 2 * evidence.L * evidence.norm_kq),
         at_least(evidence.descent_on_target, bound, part="cosine", baseline=0.0, size=1.0),
     ]
 

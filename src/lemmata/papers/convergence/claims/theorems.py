@@ -105,7 +105,7 @@ def theorem_1(
     divisor = 2 * evidence.norm_kq * (evidence.L if weaker_norm else 1)
     N = evidence.each(largest_inverse_frequency) if rarest else evidence.N
     return [
-        *norm_bounds(evidence, divisor),
+        *norm_bounds(evidence, evidence.rate, divisor),
         *(_direction(evidence, stretch, N) for stretch in _stretches(evidence)),
     ]
 

@@ -77,13 +77,16 @@ def _run(experiment: Experiment[Any], bench: Bench) -> TwoStageRun | None:
 
 
 def _stage(run: TwoStageRun | None, number: int, instances: Sequence[Dataset]) -> Evidence[Dataset]:
-    """A stage as grids: what was recorded, and the constants of each dataset."""
+    """A stage as grids: what was recorded, and the constants of each dataset.
+
+    The step size of stage 1 has a name of its own, so that nobody takes one stage for the other.
+    """
     if run is None:
         return Evidence((), skipped=tuple(instances))
     recording = run.stage1 if number == 1 else run.stage2
     rate = run.rate_ov if number == 1 else run.rate_kq
     columns = recording.series | {
-        "rate": rate[:, None],
+        "value_rate" if number == 1 else "rate": rate[:, None],
         "stage1_rate": run.rate_ov[:, None],
         "stage1_steps": np.full((len(rate), 1), float(run.algorithm.stage1_steps)),
     }
@@ -133,7 +136,7 @@ def from_anywhere(
     stage = training.first_stage([case.instance for case in cases], starts, bench.store)
     columns = {
         "norm": stage.series["norm"],
-        "rate": as_rows([training.rates(case.instance)[0] for case in cases]),
+        "value_rate": as_rows([training.rates(case.instance)[0] for case in cases]),
         "norm_ov": as_rows([case.instance.norm_ov for case in cases]),
     }
     return Evidence(cases, stage.steps, columns, skipped)

@@ -116,24 +116,25 @@ def _formulas(dataset: Dataset, point: Point) -> dict[str, float]:
 
 
 def _gradients(dataset: Dataset, point: Point) -> dict[str, float]:
-    """Lemma 4, Eq. (5) and Eq. (6), each with the derivative that it should be."""
+    """Lemma 4, Eq. (5) and Eq. (6), each with the derivative that it should be.
+
+    The size of what cancels on the way is the formula with absolute values and without minus signs.
+    """
     step = 1e-30
     values, weights, (over_values, over_weights) = point.values, point.weights, point.along
     moved = weights + 1j * step * over_weights
-    terms = {
-        4: _lemma_4(dataset, point),
-        5: equation_5(dataset, values) * over_values,
-        6: equation_6(dataset, values, weights) * over_weights,
-    }
     slopes = {
         4: loss(dataset, point.equal, moved).imag / step,
         5: _collocation_loss(dataset, values + 1j * step * over_values).imag / step,
         6: loss(dataset, values, moved).imag / step,
     }
     row = {f"slope_{number}": slope for number, slope in slopes.items()}
-    for number, products in terms.items():
-        row[f"formula_{number}"] = float(np.sum(products))
-        row[f"terms_{number}"] = float(np.sum(np.abs(products)))
+    for name, sign in (("formula", -1), ("terms", 1)):
+        part = np.abs if sign > 0 else np.asarray
+        over, along = part(over_values), part(over_weights)
+        row[f"{name}_4"] = _lemma_4(dataset, point, along, sign)
+        row[f"{name}_5"] = float(np.sum(equation_5(dataset, values, sign) * over))
+        row[f"{name}_6"] = float(np.sum(equation_6(dataset, values, weights, sign) * along))
     return row
 
 
@@ -188,42 +189,42 @@ def _listed_loss(dataset: Dataset, values: Matrix, weights: Matrix) -> float:
     return total / sum(sample.count for sample in dataset.data.samples)
 
 
-def equation_5(dataset: Dataset, values: Matrix) -> Matrix:
+def equation_5(dataset: Dataset, values: Matrix, sign: int = -1) -> Matrix:
     """Eq. (5) as printed, in token coordinates."""
     gradient = _softmax(values)
     after = [dataset.collocation.following[x] for x in range(dataset.K)]
-    gradient[np.arange(dataset.K), after] -= 1
+    gradient[np.arange(dataset.K), after] += sign
     return gradient
 
 
-def equation_6(dataset: Dataset, values: Matrix, weights: Matrix) -> Matrix:
+def equation_6(dataset: Dataset, values: Matrix, weights: Matrix, sign: int = -1) -> Matrix:
     """Eq. (6) as printed, in token coordinates."""
-    gradient = np.zeros_like(weights)
+    gradient, outer = np.zeros_like(weights), values if sign < 0 else np.abs(values)
     for sample, share in zip(dataset.data.samples, _shares(dataset), strict=True):
         X = np.eye(dataset.K)[:, list(sample.tokens)]
         phi = _softmax(weights[list(sample.tokens), sample.query])
-        error = _softmax(phi @ values[list(sample.tokens)]) - np.eye(dataset.K)[sample.label]
-        middle = np.diag(phi) - np.outer(phi, phi)
-        column = X @ middle @ X.T @ values @ error
-        gradient[:, sample.query] += share * column
+        error = _softmax(phi @ values[list(sample.tokens)])
+        error[sample.label] += sign
+        middle = np.diag(phi) + sign * np.outer(phi, phi)
+        gradient[:, sample.query] += share * (X @ middle @ X.T @ outer @ error)
     return gradient
 
 
-def _lemma_4(dataset: Dataset, point: Point) -> list[float]:
-    """The terms of the gradient's projection when every margin of W_ov is delta."""
-    terms = []
+def _lemma_4(dataset: Dataset, point: Point, along: Matrix, sign: int = -1) -> float:
+    """The gradient's projection when every margin of W_ov is delta."""
+    total = 0.0
     for sample, share in zip(dataset.data.samples, _shares(dataset), strict=True):
         tokens = list(sample.tokens)
         chosen = dataset.orders.selected(sample)
         phi = _softmax(point.weights[tokens, sample.query])
         T = _softmax(phi @ point.equal[tokens])
-        slope = point.along[1][tokens, sample.query]
-        centred = slope - phi @ slope
+        slope = along[tokens, sample.query]
+        centred = slope + sign * (phi @ slope)
         for weight, rise, token in zip(phi, centred, tokens, strict=True):
             after = dataset.collocation.following[token]
-            factor = T[sample.label] - 1 if token in chosen else T[after]
-            terms.append(point.delta * share * factor * weight * rise)
-    return terms
+            factor = T[sample.label] + sign if token in chosen else T[after]
+            total += point.delta * share * factor * weight * rise
+    return float(total)
 
 
 def _worst_ratio(dataset: Dataset, weights: Matrix) -> float:

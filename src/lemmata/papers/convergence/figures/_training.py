@@ -1,5 +1,6 @@
 """Figure 2: both training stages on random datasets, at the settings of Section 7."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ Stage = Evidence[Dataset]
 def draw(bench: Bench) -> Drawing:
     """Losses, directions and norms against the number of updates."""
     first, second = (bench.evidence(stage) for stage in PAPER_STAGES)
+    first = replace(first, columns={**first.columns, "rate": first.value_rate})
     starts = _informative_from(first, second)
     with style():
         picture = Figure(figsize=(TEXT_WIDTH, 3.9))

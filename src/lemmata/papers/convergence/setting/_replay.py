@@ -113,7 +113,7 @@ def replay_joint(dataset: Dataset, training: Joint, steps: Int[np.ndarray, "reco
             records.append(attention | beside | {"log_gradient_norm": length.log()})
         if not length.is_zero():
             values, W = values - value_slope * (rate / length), W - slope * (rate / length)
-    return _columns(records, len(steps)) | {"rate": np.array([rate], dtype=object)}
+    return {**_columns(records, len(steps)), "rate": np.array([rate], dtype=object)}
 
 
 def _value_slope(W: arb_mat, inputs: list[Asked], dataset: Dataset) -> arb_mat:
