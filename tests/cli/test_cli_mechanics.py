@@ -8,6 +8,7 @@ import pytest
 from oracles import descent
 from oracles.recorded import AUTHORS, FACTS
 from oracles.terminal import answer, run, write
+from scipy.optimize import brentq
 
 FIG2 = FACTS["fig2_reconstruction"]
 
@@ -179,9 +180,17 @@ def test_nasty_files_are_trained(tmp_path: Path, name: str):
         assert instance["steps"] == instance["norm"] == []
         return
     assert instance["steps"] == [1, 50]
-    assert instance["norm"][-1] == pytest.approx(0.5, abs=0.5)
-    if name == "infeasible":
-        assert instance["target"] == "generalized direction"
+    assert instance["target"] == "generalized direction"
+    # one number w, moved by 0.01 a step: the loss is least where its derivative vanishes
+    logits = np.array([[3.0, 6.0, 9.0], [3.0, 2.0, 1.0], [2.0, 6.0, 4.0]])
+
+    def slope(w: float) -> float:
+        weights = np.exp(w * logits)
+        return float(((weights * logits).sum(axis=1) / weights.sum(axis=1) - logits[:, 1]).sum())
+
+    first, last = instance["norm"]
+    assert first == pytest.approx(0.01, rel=1e-12)
+    assert last == pytest.approx(brentq(slope, 0, 1), abs=0.01)
 
 
 def bad_requests(folder: Path) -> dict[str, list[object]]:

@@ -114,7 +114,7 @@ def test_a_scope_that_is_asked_for_is_finished_whatever_is_found() -> None:
 
 def test_time_is_shared_among_stages(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a clock that moves on by one second an evaluation, each stage has its share."""
-    clock = {"now": 0.0}
+    clock = {"now": 7.0}
     hunts: list[Hunt] = []
     ends: dict[str, set[float]] = {}
 
@@ -127,7 +127,7 @@ def test_time_is_shared_among_stages(monkeypatch: pytest.MonkeyPatch) -> None:
         return hunts[-1]
 
     def watch(line: str) -> None:
-        ends.setdefault(line.split(":")[0], set()).add(round(hunts[-1].ends, 6))
+        ends.setdefault(line.split(":")[0], set()).add(round(hunts[-1].ends - 7.0, 6))
 
     monkeypatch.setattr(hunting.time, "monotonic", lambda: clock["now"])
     monkeypatch.setattr(hunting, "try_all", tick)
@@ -143,7 +143,7 @@ def test_time_is_shared_among_stages(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     # 2 scopes, 4 again, 3 times extremes, 2 scopes, 30 rounds
     assert finding.seconds == 41.0
-    clock["now"] = 0.0
+    clock["now"] = 7.0
     short = attack(statement, Setting(), budget=3.0, watch=watch)
     assert short.seconds == 4.0
     assert short.scopes == ("size 0",)
@@ -439,6 +439,26 @@ def test_what_is_proved_counts_even_if_smaller_ones_are_not() -> None:
     assert proofs.succeed()
     assert proofs.witness is not None
     assert proofs.witness.certificate.proved
+    assert not proofs.rounding
+
+
+def test_the_worst_counts_even_if_time_is_up_with_the_smallest() -> None:
+    """The sum of tenths is off by rounding; with 9 at the start it is not."""
+
+    def exactly(run: Any) -> Any:
+        start, drift = run.each(lambda w: w.start), run.each(lambda w: w.drift)
+        expected = np.where(start == 9, -100.0, start + run.rate * drift * run.steps)
+        return lm.equal(run.x, expected, rounding=0.0)
+
+    setting = Setting()
+    hunt = Hunt(claim(exactly), setting.space, 0, -np.inf, lambda line: None)
+    proofs = Proofs(hunt, setting, setting.space)
+    hunt.evaluate([Walk(0, 1), Walk(9, 1)], {})
+    assert len(hunt.broken) == 2
+    assert proofs.succeed()
+    assert proofs.witness is proofs.worst
+    assert proofs.witness is not None
+    assert proofs.witness.instance == Walk(9, 1)
     assert not proofs.rounding
 
 
