@@ -8,6 +8,10 @@ class InputError(ValueError):
     """Something the user gave cannot be used; the message says what, where and what to do."""
 
 
+class StatementError(InputError):
+    """A statement of the user's that raises, or gives something that is no comparison."""
+
+
 def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
     """Say that a name is not known, which is nearest, and which there are."""
     names = [str(other) for other in known]

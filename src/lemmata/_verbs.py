@@ -260,6 +260,8 @@ def falsify(
         seed: everything random depends on it alone.
         watch: called with a line that says how far it has come.
     """
+    if not budget >= 0:
+        raise InputError(f"budget must be a number of seconds that is not negative; got {budget}")
     found = Findings(
         attacks(find_claims(claims), budget=budget, scope=scope, seed=seed, watch=watch)
     )
@@ -348,6 +350,10 @@ def _home(instances: Sequence[Any], setting: Home) -> AbstractSetting[Any]:
         return find_setting(setting)
     for home in settings().values():
         if home.instance_type is not object and isinstance(instances[0], home.instance_type):
+            others = [x for x in instances if not isinstance(x, home.instance_type)]
+            if others:
+                what = f"{type(instances[0]).__name__} and {type(others[0]).__name__}"
+                raise InputError(f"instances of two settings cannot be put together: {what}")
             return home
     raise InputError(
         f"cannot tell the setting of a {type(instances[0]).__name__}; say setting=..., one of "

@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from oracles.terminal import answer, run
 
 import lemmata as lm
+from lemmata._errors import InputError
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "parabola.py"
 
@@ -278,3 +280,61 @@ def test_theorems_that_are_known_to_fail_say_so() -> None:
     for name, text in said.items():
         kind = lm.papers["mechanics"].claims[name].kind
         assert ("fails as printed" in text) is (kind is not None)
+
+
+BROKEN = {
+    "a column that does not exist": (lambda run: lm.at_least(run.nrom, 0), "unknown column 'nrom'"),
+    "no comparison": (lambda run: None, "must return lm.at_least"),
+    "an empty list": (lambda run: [], "must return lm.at_least"),
+    "a division by nothing": (lambda run: lm.at_least(run.norm, 1 // 0), "ZeroDivisionError"),
+    "shapes": (lambda run: lm.at_least(run.norm, np.ones((3, 2, 2))), "has 3 dimensions"),
+    "complex numbers": (lambda run: lm.at_least(run.norm * 1j, 0), "complex numbers"),
+    "texts": (lambda run: lm.at_least("abc", 1), "a side is no number"),
+    "an attribute": (lambda run: lm.at_least(run.each(lambda d: d.W_mmm), 0), "W_mmm"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_errors_of_a_lemma_are_told(name: str) -> None:
+    check, message = BROKEN[name]
+
+    def wrong(run):
+        return check(run)
+
+    short = lm.experiment("mechanics", steps=2, rate=0.1, count=2)
+    claim = lm.claim("wrong", setting="mechanics", on=short)(wrong)
+    with pytest.raises(InputError, match=message):
+        lm.check(claim)
+    with pytest.raises(InputError, match=message):
+        lm.falsify(claim, budget=1.0)
+
+
+def test_a_lemma_that_some_instances_do_not_fit_is_attacked_on_the_others() -> None:
+    @lm.claim("at least two last tokens", setting="mechanics", on="instances")
+    def several(data):
+        return lm.at_most(data.each(lambda d: 1 // (len(d.graphs) - 1)), 1.0)
+
+    assert lm.falsify(several, budget=3.0).tried > 10
+
+
+def test_what_cannot_be_put_together_is_refused() -> None:
+    with pytest.raises(InputError, match="setting is mechanics, but the experiment is one of conv"):
+        lm.claim("mixed", setting="mechanics", on=lm.experiment("convergence"))
+    data, plan = lm.draw("mechanics")[0], lm.draw("selection")[0]
+    with pytest.raises(InputError, match="two settings cannot be put together: Dataset and Plan"):
+        lm.train([data, plan])
+    with pytest.raises(InputError, match=r"steps takes a whole number; got 1\.5"):
+        lm.train(data, steps=1.5)
+    for budget in (-1.0, float("nan")):
+        with pytest.raises(InputError, match="budget must be a number of seconds"):
+            lm.falsify("mechanics/equation-10", budget=budget)
+
+
+def test_without_time_something_is_tried() -> None:
+    @lm.claim("long", setting="mechanics", on="instances", hypotheses=["nonzero"])
+    def long(data):
+        return lm.at_least(data.each(lambda d: d.K), 1.0)
+
+    finding = lm.falsify(long, budget=0.0)
+    assert finding.tried > 0
+    assert finding.status == "survived"

@@ -41,7 +41,7 @@ def test_a_reader_sees_what_broke_and_how_hard_the_rest_was_tried() -> None:
     )
     for line in (
         "known to fail: constant",
-        "not known to fail",
+        "not known to fail before",
         '  smallest witness: {"sequences": [["a", "b"]]}',
         "    trained with rate 10.0",
         "    3 against 4 at t = 7",

@@ -57,7 +57,7 @@ def repaired(
     return Version("repaired", where, statement, hypotheses, on, parameters=parameters)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Claim:
     """A statement of a paper, one of ours, or one of a user's.
 
@@ -91,6 +91,9 @@ class Claim:
     setting: AbstractSetting[Any] | None = None
     exact: Exact | None = None
     unbreakable: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<claim {self.name}: {self.statement}>"
 
     @property
     def paper(self) -> str:

@@ -54,7 +54,7 @@ def frame(
     cases = evidence.cases if comparison.cases is None else comparison.cases
     names = [case if isinstance(case, str) else case.name for case in cases]
     given = {
-        name: np.asarray(side, dtype=float) for name, side in sides.items() if side is not None
+        name: _as_numbers(side, comparison.part) for name, side in sides.items() if side is not None
     }
     _check_dimensions(comparison.part, given)
     width = max((side.shape[1] for side in given.values() if side.ndim == 2), default=None)
@@ -77,6 +77,15 @@ def frame(
     places, along = _places(comparison, evidence, shape[1], steps_of(sides.values(), shape[1]))
     spread = {name: np.broadcast_to(grid, shape) for name, grid in grids.items()}
     return Frame(names, places, along), spread
+
+
+def _as_numbers(side: Any, part: str) -> np.ndarray:
+    try:
+        if np.iscomplexobj(side):
+            raise TypeError("complex numbers cannot be compared")
+        return np.asarray(side, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{part or 'the comparison'}: a side is no number: {error}") from error
 
 
 def _check_dimensions(part: str, sides: dict[str, np.ndarray]) -> None:

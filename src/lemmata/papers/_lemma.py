@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lemmata._errors import InputError
+from lemmata._errors import InputError, StatementError
 from lemmata.claims import (
     AbstractInstances,
     Bench,
@@ -219,6 +219,9 @@ def claim(
         raise InputError(f"on is 'runs', 'instances' or lm.experiment(...); got '{on}'")
     if isinstance(on, Experiment):
         chosen = on
+        other = getattr(on.training, "setting", home)
+        if other is not home:
+            raise InputError(f"setting is {home.key}, but the experiment is one of {other.key}")
     elif on == "runs":
         chosen = experiment(home)
     else:
@@ -255,11 +258,11 @@ def _guarded(check: Callable[..., Comparisons], name: str) -> Callable[..., Comp
         except InputError:
             raise
         except Exception as error:
-            raise InputError(f"{name} raised {type(error).__name__}: {error}") from error
+            raise StatementError(f"{name} raised {type(error).__name__}: {error}") from error
         parts: list[Any] = list(answer) if isinstance(answer, list | tuple) else [answer]
-        for part in parts:
+        for part in parts or [None]:
             if not isinstance(part, Comparison):
-                raise InputError(
+                raise StatementError(
                     f"{name} must return lm.at_least(...), lm.at_most, lm.equal, lm.tends_to or a "
                     f"list of these; got {type(part).__name__}"
                 )

@@ -67,7 +67,7 @@ def ledger_text(findings: Sequence[Finding], title: str, kinds: Mapping[str, str
             lines += [f"## {outcome.value.capitalize()}: {MEANING[outcome]}", ""]
         for finding in groups[outcome]:
             known = kinds.get(finding.claim)
-            says = f"known to fail: {known}" if known else "not known to fail"
+            says = f"known to fail: {known}" if known else "not known to fail before"
             news = says if outcome is Outcome.FAILS else ""
             lines += [f"### `{finding.claim}`", "", f"{finding.statement}", "", news, ""]
             lines += ["```text", *findings_text(finding).split("\n")[2:], "```", ""]
@@ -103,7 +103,8 @@ def _witness(title: str, witness: Witness) -> list[str]:
         lines.append(f"    trained with {said}")
     if "left" in witness.place:
         left, right = witness.place["left"], witness.place["right"]
-        lines.append(f"    {left:.10g} against {right:.10g} at t = {witness.place['t']}")
+        when = f" at t = {witness.place['t']}" if "t" in witness.place else ""
+        lines.append(f"    {left:.10g} against {right:.10g}{when}")
     lines.append(
         f"    {'proved' if witness.certificate.proved else 'not proved'}: "
         f"{witness.certificate.says}"

@@ -57,7 +57,7 @@ def attack(
         return Finding(claim.name, claim.statement, Outcome.NOT_SEARCHABLE, reason)
     space = setting.space
     assert space is not None
-    hunt = Hunt(claim, space, seed, begun + budget, watch)
+    hunt = Hunt(claim, space, seed, begun + budget, watch, deadline=begun + budget)
     proofs = Proofs(hunt, setting, space)
     hunt.prove = proofs.succeed
     interrupted = False
@@ -171,8 +171,11 @@ def _conclude(hunt: Hunt, proofs: Proofs, interrupted: bool) -> Finding:
         "closest_to": None if hunt.closest is None else str(hunt.closest.instance.name),
     }
     early = "; interrupted" if interrupted else ""
+    if not hunt.tried and hunt.errors:
+        raise hunt.errors[0]
     if not hunt.tried:
-        reason = f"no instance that was tried meets its hypotheses{early}"
+        unmet = "no instance that was tried meets its hypotheses, or it says nothing of them"
+        reason = f"{unmet}{early}"
         return Finding(claim.name, claim.statement, Outcome.UNDECIDED, reason, **facts)
     if hunt.broken and not hunt.settled and (hunt.fresh or proofs.witness is None):
         proofs.succeed()

@@ -53,7 +53,7 @@ PLAINLY = 1e-6
 
 
 PATIENCE = 20.0
-"""Seconds after which no more bits are tried."""
+"""Seconds after which no more bits are tried, unless there is less time."""
 
 UNPROVABLE = "a limit or an average: that it is wrong is extrapolated"
 
@@ -74,9 +74,13 @@ class Certificate:
 
 
 def certify(
-    claim: Claim, space: AbstractSpace[Any], attempt: Attempt, read_back: Callable[[Any], Any]
+    claim: Claim,
+    space: AbstractSpace[Any],
+    attempt: Attempt,
+    read_back: Callable[[Any], Any],
+    ends: float = np.inf,
 ) -> Certificate:
-    """What proves that the attempt breaks the claim."""
+    """What proves that the attempt breaks the claim; ``ends`` is when, by ``time.monotonic``."""
     instance = read_back(attempt.instance)
     again = try_all(claim, [instance], attempt.options, 0)
     if not again or not again[0].broken:
@@ -97,11 +101,12 @@ def certify(
     unknown = _unknown_to_balls(claim, space, instance, options, evidence.records[:2])
     if unknown is not None:
         return Certificate(False, f"floating point alone: {unknown}")
-    certificate, begun = Certificate(False, "nothing is recorded"), time.monotonic()
+    certificate = Certificate(False, "nothing is recorded")
+    ends = min(ends, time.monotonic() + PATIENCE)
     for steps, worst in _stretches(claim, evidence):
-        certificate = _along(claim, space, instance, options, steps, _gap(again[0]))
+        certificate = _along(claim, space, instance, options, steps, _gap(again[0]), ends)
         certificate = replace(certificate, worst=worst)
-        if certificate.proved or time.monotonic() - begun > PATIENCE:
+        if certificate.proved or time.monotonic() > ends:
             break
     return certificate
 
@@ -228,13 +233,13 @@ def _along(
     options: Mapping[str, Any],
     steps: np.ndarray,
     gap: float,
+    ends: float,
 ) -> Certificate:
     """By balls along the trajectory, with as many bits as that takes.
 
     ``gap`` is by how much the statement is broken in floating point.
     """
     certificate, widths = Certificate(False, "too coarse"), {}
-    begun = time.monotonic()
     for _ in _precisions(PRECISIONS):
         columns = space.replay(instance, options, steps)
         if columns is None:
@@ -246,8 +251,7 @@ def _along(
             not width <= COARSE and not width >= before.get(name, np.inf)
             for name, width in widths.items()
         ]
-        late = time.monotonic() - begun > PATIENCE
-        if certificate.proved or late or not any(narrowing):
+        if certificate.proved or time.monotonic() > ends or not any(narrowing):
             break
     return certificate
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from lemmata._errors import StatementError
 from lemmata.claims import Claim
 from lemmata.settings import AbstractSpace
 
@@ -25,6 +26,9 @@ LONG = 20_000
 
 MOST_PROOFS = 6
 """So often is it tried to prove what was found; then the hunt goes on without."""
+
+MOST_ERRORS = 100
+"""A statement that raises on so many instances, and on none of them not, is at fault itself."""
 
 PATIENCE = 0.1
 """More are tried together if these took no more than this share of the time that is left."""
@@ -52,6 +56,8 @@ class Hunt:
         scopes: what was gone through whole.
         at_once: so many instances were tried together last.
         stage: what is going on, for whoever watches.
+        deadline: when the whole hunt must end, by ``time.monotonic``.
+        errors: what the statement itself raised.
     """
 
     claim: Claim
@@ -71,6 +77,8 @@ class Hunt:
     scopes: list[str] = field(default_factory=list)
     at_once: int = SIZES[0]
     stage: str = ""
+    deadline: float = 0.0
+    errors: list[StatementError] = field(default_factory=list)
 
     @property
     def fresh(self) -> list[Attempt]:
@@ -84,8 +92,10 @@ class Hunt:
 
     def evaluate(self, instances: Sequence[Any], options: Mapping[str, Any]) -> list[Attempt]:
         """Try instances together, and remember what matters."""
-        attempts = try_all(self.claim, instances, options, self.seed)
+        attempts = try_all(self.claim, instances, options, self.seed, self.errors)
         self.tried += len(attempts)
+        if not self.tried and len(self.errors) > MOST_ERRORS:
+            raise self.errors[0]
         self.set_aside += len(instances) - len(attempts)
         for attempt in attempts:
             if attempt.broken:
@@ -121,7 +131,7 @@ class Hunt:
         level = TOGETHER if quick else 0
         while batch := list(islice(source, SIZES[level])):
             self.at_once = SIZES[level]
-            if not whole and (self.over or self.settled):
+            if not whole and self.tried and (self.over or self.settled):
                 return False
             begun = time.monotonic()
             self.evaluate(batch, options)

@@ -21,8 +21,8 @@ SMALLEST = 3
 """So many violations are tried, and the most violated one, before none is said to be proved."""
 
 
-PATIENCE = 15.0
-"""Seconds after which a witness is small enough."""
+PATIENCE, AFTERWARDS = 15.0, 5.0
+"""Seconds after which a witness is small enough, and that it may take once time is up."""
 
 
 class Proofs:
@@ -65,7 +65,7 @@ class Proofs:
         hunt, space = self._hunt, self._space
         enough = -min(PLAIN, -attempt.score / 2)
         idle = space.degenerate(attempt.instance) is not None
-        ends = time.monotonic() + PATIENCE
+        ends = min(time.monotonic() + PATIENCE, self._ends)
         while True:
             hunt.watch(f"shrinking: {space.size(attempt.instance)}")
             smaller = [
@@ -102,6 +102,11 @@ class Proofs:
         value = attempt.options[name]
         return values[: values.index(value)] if value in values else []
 
+    @property
+    def _ends(self) -> float:
+        """When to stop shrinking or proving: soon after the hunt should have ended."""
+        return max(self._hunt.deadline, time.monotonic() + AFTERWARDS)
+
     def _witness(self, attempt: Attempt) -> Witness:
         """The attempt with its place, its proof, and what does not matter in it."""
         hunt, space = self._hunt, self._space
@@ -109,7 +114,11 @@ class Proofs:
         attempt = alone[0] if alone and alone[0].broken else attempt
         hunt.watch("proving")
         certificate = certify(
-            hunt.claim, space, attempt, lambda case: read_back(self._setting, case)
+            hunt.claim,
+            space,
+            attempt,
+            lambda case: read_back(self._setting, case),
+            self._ends,
         )
         if certificate.worst is not None:
             attempt = with_judgement(attempt, certificate.worst)
@@ -125,11 +134,12 @@ class Proofs:
         )
 
     def _idle(self, attempt: Attempt) -> Iterator[str]:
-        """What can be changed without mending the statement."""
+        """What can be changed, in every way that is tried, without mending the statement."""
+        matters: dict[str, bool] = {}
         for what, changed in self._space.changes(attempt.instance):
             again = try_all(self._hunt.claim, [changed], attempt.options, self._hunt.seed)
-            if again and again[0].broken:
-                yield what
+            matters[what] = matters.get(what, False) or not (again and again[0].broken)
+        yield from (what for what, does in matters.items() if not does)
 
 
 def read_back(setting: AbstractSetting[Any], instance: Any) -> Any:

@@ -6,8 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from lemmata._errors import InputError
-from lemmata.claims import Bench, Claim, Judgement, Status, evidence_for, instance_of, judge
+from lemmata._errors import InputError, StatementError
+from lemmata.claims import (
+    Bench,
+    Claim,
+    Comparison,
+    Judgement,
+    Status,
+    evidence_for,
+    instance_of,
+    judge,
+)
+from lemmata.settings import Evidence
+
+UNUSABLE = (InputError, ArithmeticError, np.linalg.LinAlgError)
+"""What an instance that cannot be evaluated raises."""
 
 SMALLEST = 16
 """Fewer instances are trained as if they were so many."""
@@ -37,11 +50,16 @@ class Attempt:
 
 
 def try_all(
-    claim: Claim, instances: Sequence[Any], options: Mapping[str, Any], seed: int
+    claim: Claim,
+    instances: Sequence[Any],
+    options: Mapping[str, Any],
+    seed: int,
+    errors: list[StatementError] | None = None,
 ) -> list[Attempt]:
     """Every instance that meets the hypotheses and on which something is said.
 
-    Instances that cannot be evaluated are set aside: a batch with one of them is halved.
+    Instances that cannot be evaluated are set aside: a batch with one of them is halved. What
+    the statement itself raised is added to ``errors``.
     """
     if not instances:
         return []
@@ -51,17 +69,16 @@ def try_all(
     bench = Bench(seed=seed, instances=together, options=dict(options))
     try:
         _, applicable = evidence_for(claim, bench)
-        comparisons = claim.compare(applicable) if len(applicable) else []
-        judged = [(c, judge(c, applicable)) for c in comparisons]
-    except (InputError, ArithmeticError, np.linalg.LinAlgError):
+    except UNUSABLE:
         if len(instances) == 1:
             return []
         middle = len(instances) // 2
         parts = (instances[:middle], instances[middle:])
-        return [attempt for part in parts for attempt in try_all(claim, part, options, seed)]
+        return [
+            attempt for part in parts for attempt in try_all(claim, part, options, seed, errors)
+        ]
     worst: dict[int, Attempt] = {}
-    for comparison, judgement in judged:
-        cases = applicable.cases if comparison.cases is None else comparison.cases
+    for comparison, judgement, cases in _judged(claim, applicable, errors):
         for row, score in enumerate(_scores(judgement, len(cases))):
             instance = instance_of(cases[row])
             known = worst.get(id(instance))
@@ -72,11 +89,43 @@ def try_all(
             attempt = Attempt(instance, options, float(score))
             if row == judgement.case and judgement.witness is not None:
                 attempt = with_judgement(attempt, judgement)
+                if applicable.steps is None and comparison.places is None:
+                    attempt = replace(attempt, place=_timeless(attempt.place))
                 strict = getattr(comparison, "sense", "") in (">", "<")
                 unclear = strict and judgement.status is Status.UNDECIDED
                 attempt = replace(attempt, touches=unclear)
             worst[id(instance)] = attempt
     return list(worst.values())
+
+
+def _judged(
+    claim: Claim, evidence: Evidence[Any], errors: list[StatementError] | None
+) -> list[tuple[Comparison, Judgement, Sequence[Any]]]:
+    """What is asserted, how it is judged, and of what; without cases that it does not fit."""
+    if not len(evidence):
+        return []
+    try:
+        return [
+            (
+                comparison,
+                judge(comparison, evidence),
+                evidence.cases if comparison.cases is None else comparison.cases,
+            )
+            for comparison in claim.compare(evidence)
+        ]
+    except UNUSABLE as error:
+        if len(evidence) == 1:
+            if errors is not None and isinstance(error, StatementError):
+                errors.append(error)
+            return []
+        middle = len(evidence) // 2
+        halves = (range(middle), range(middle, len(evidence)))
+        return [row for half in halves for row in _judged(claim, evidence.select(half), errors)]
+
+
+def _timeless(place: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A place without a step, of a statement about no training."""
+    return {name: value for name, value in (place or {}).items() if name != "t"}
 
 
 def with_judgement(attempt: Attempt, judgement: Judgement) -> Attempt:

@@ -70,6 +70,9 @@ def check_options(setting: str, options: Sequence[Option], given: Mapping[str, A
             shown = ", ".join(f"{option.name} ({option.flag})" for option in options)
             raise InputError(f"unknown option of the {setting} setting '{name}'; it takes {shown}")
     _check_choices(known, given)
+    for name, value in given.items():
+        if known[name].parse is int and isinstance(value, float) and not value.is_integer():
+            raise InputError(f"{name} takes {known[name].expects}; got {value}")
     algorithm = given.get("algorithm")
     usual = known["algorithm"].choices[0] if "algorithm" in known else ""
     name_of = algorithm if isinstance(algorithm, str) else usual

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import product, repeat
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,7 +31,7 @@ from ._replay import replay
 RATES = (1e-3, 0.1, 1.0, 10.0, 100.0, 1e-6, 1e4)
 """Step sizes from far below to far beyond the stable range."""
 
-SKEWS = (1_000, 10**12, -50.0, -10_000.0)
+SKEWS = (-0.1, 1_000, 10**12, -50.0, -10_000.0)
 """How often every second sample occurs, against once; or the logarithm of that."""
 
 RARE = (0.0, 0.0, -5.0, -50.0, -1_000.0, -10_000.0)
@@ -189,9 +189,10 @@ class TokenSpace(AbstractSpace[Dataset]):
 
     def changes(self, instance: Dataset) -> Iterator[tuple[str, Dataset]]:
         samples = instance.data.samples
-        counted = tuple(replace(s, count=s.count + i) for i, s in enumerate(samples))
         if len(samples) > 1 and instance.log_frequency is None:
-            yield "how often each sample occurs", self._with(instance, counted)
+            for counts in (range(1, len(samples) + 1), range(len(samples), 0, -1), repeat(1)):
+                counted = (replace(s, count=n) for s, n in zip(samples, counts, strict=False))
+                yield "how often each sample occurs", self._with(instance, tuple(counted))
         longer = tuple(replace(s, tokens=(s.tokens[0], *s.tokens)) for s in samples)
         yield "how often a token is repeated", self._with(instance, longer)
         if instance.embeddings is None:
