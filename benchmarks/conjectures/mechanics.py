@@ -296,3 +296,104 @@ def false_cross_entropy(run):
 def false_epsilon(run):
     """Steps shrink once the gradient is as small as epsilon."""
     return lm.at_least(run.norm[:, -1:], 0.9 * run.rate * 100)
+
+
+LINEAR = lm.experiment("mechanics", steps=100, loss="linear")
+EXPONENTIAL = lm.experiment("mechanics", steps=100, loss="exponential")
+FLAT = lm.experiment("mechanics", steps=100, loss="flat")
+SQUARED = lm.experiment("mechanics", steps=100, loss="squared")
+PAPER = lm.experiment("mechanics", steps=100, algorithm="gd", rate="paper")
+FAST = lm.experiment("mechanics", steps=200, rate=1.0)
+
+
+@lm.claim("the linear loss loses at most 1", setting="mechanics", on=LINEAR)
+def true_linear(run):
+    """It is the mass off the label."""
+    return lm.at_most(run.log_loss, 0.0)
+
+
+@lm.claim("e^-u is at most 1 - 1/e above its infimum", setting="mechanics", on=EXPONENTIAL)
+def true_exponential(run):
+    """The label's score is between 0 and 1."""
+    return lm.at_most(run.log_loss, np.log1p(-np.exp(-1)))
+
+
+@lm.claim("a flat slope", setting="mechanics", hypotheses=["orthonormal"], on=FLAT)
+def true_flat_gradient(run):
+    """|l'| is at most 1/2, and that of the label's mass in the logits at most sqrt 2 / 4."""
+    return lm.at_most(run.log_gradient_norm, np.log(np.sqrt(2) / 8))
+
+
+@lm.claim(
+    "from zero, the squared loss has W on the side of W^mm",
+    setting="mechanics",
+    hypotheses=["realizable", "acyclic", "feasible", "nonzero", "zero_start"],
+    on=SQUARED,
+)
+def true_same_side(run):
+    """Every wrong token that loses mass has a margin of at least 1 under W^mm."""
+    return lm.at_most(run.one_minus_correlation[:, 1:], 1.0)
+
+
+@lm.claim(
+    "descent at 1/L never raises the loss", setting="mechanics", hypotheses=["realizable"], on=PAPER
+)
+def true_paper_rate(run):
+    """Lemma 5."""
+    return lm.at_most(run.log_loss[:, 1:], run.log_loss[:, :-1])
+
+
+@lm.claim("W^cyc is no farther than both are long", setting="mechanics", on=SHORT)
+def true_triangle(run):
+    """The triangle inequality; a projection makes nothing longer."""
+    return lm.at_most(run.cyclic_distance, run.norm + run.each(lambda d: d.finite_part.norm))
+
+
+@lm.claim(
+    "every last token with a strict pair costs 1/2",
+    setting="mechanics",
+    hypotheses=["orthonormal"],
+    on="instances",
+)
+def true_columns(data):
+    """The columns of W^mm decouple, and a difference of 1 needs a squared norm of 1/2."""
+    queries = data.each(lambda d: len({q for q, _ in d.strict_pairs}))
+    return lm.at_least(data.each(lambda d: d.norm**2), queries / 2)
+
+
+@lm.claim("the linear loss halves in 100 steps", setting="mechanics", on=LINEAR)
+def false_halved(run):
+    """A path of length 1 changes the odds by e^sqrt 2 at most."""
+    return lm.at_most(run.log_loss[:, -1:], run.log_loss[:, :1] - np.log(2))
+
+
+@lm.claim("gradients of e^-u never grow", setting="mechanics", on=EXPONENTIAL)
+def false_falling_gradient(run):
+    """They do where the label starts with little mass."""
+    return lm.at_most(run.log_gradient_norm[:, 1:], run.log_gradient_norm[:, :-1])
+
+
+@lm.claim("midway is no farther from W^cyc", setting="mechanics", on=SHORT)
+def false_midway(run):
+    """It is on the way out."""
+    return lm.at_most(run.midpoint_distance, run.cyclic_distance)
+
+
+@lm.claim("W^mm^2 is at most K", setting="mechanics", hypotheses=["orthonormal"], on="instances")
+def false_vocabulary(data):
+    """Long chains, or several of them."""
+    return lm.at_most(data.each(lambda d: d.norm**2), data.each(lambda d: d.K))
+
+
+@lm.claim(
+    "W^cyc is at most 7 long", setting="mechanics", hypotheses=["orthonormal"], on="instances"
+)
+def false_bounded_ties(data):
+    """One sample of a tie is rare."""
+    return lm.at_most(data.each(lambda d: d.correction.norm), 7.0)
+
+
+@lm.claim("200 long steps leave some loss", setting="mechanics", hypotheses=["acyclic"], on=FAST)
+def false_lasting_loss(run):
+    """The loss falls like e^-R."""
+    return lm.at_least(run.log_loss, -20.0)

@@ -25,6 +25,9 @@ from ._shared import SEPARABLE, Numbers, aligns, at_points
 
 claim = statements("mechanics", on=DIRECTIONS, hypotheses=SEPARABLE)
 
+LEAST_LOG = -700.0
+"""The exponential of less would be 0."""
+
 RADII = np.array([1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 400.0])
 
 
@@ -39,6 +42,12 @@ def _some_choice(dataset: Dataset, options: Mapping[str, Any]) -> Comparisons:
     """Without a sample that holds another token than its label, the risk is L* at every W."""
     choices = sum(len(set(s.tokens)) > 1 for s in dataset.realizable.samples)
     return at_least([choices], [1], part="samples with a choice", cases=[dataset])
+
+
+def _without_underflow(at: At) -> float:
+    """The risk, which is 0 only where it is 0, however rare a sample is."""
+    log_risk = at.dataset.risk.log_value(at.logits)
+    return float(np.exp(np.maximum(log_risk, LEAST_LOG))) if log_risk > -np.inf else 0.0
 
 
 @claim(
@@ -63,7 +72,7 @@ def _some_choice(dataset: Dataset, options: Mapping[str, Any]) -> Comparisons:
 )
 def lemma_1(evidence: Evidence[Dataset], rate: bool = False) -> Comparisons:
     """Log loss, L* = 0; the repaired version has a bound in the place of a limit."""
-    anywhere = evidence.each(lambda d: [at.risk for at in random_points(d)])
+    anywhere = evidence.each(lambda d: [_without_underflow(at) for at in random_points(d)])
     above = at_least(anywhere, 0.0, strict=True, part="risk > L*", cases=evidence.cases)
     some = evidence.where(lambda dataset: dataset.margin.status == "solved")
     if not len(some):

@@ -173,7 +173,7 @@ def lemma_4(evidence: Evidence[Dataset]) -> Comparisons:
         aligns(
             evidence.columns[f"gap_{size:g}"],
             trend=evidence.columns[f"radius_{size:g}"] ** -2.0,
-            places=np.arange(len(evidence.columns[f"gap_{size:g}"][0])),
+            places=evidence.columns[f"radius_{size:g}"].mean(axis=0),
             part=f"1 − corr, logits of W^∥ of about {size:g}",
         )
         for size in FROZEN

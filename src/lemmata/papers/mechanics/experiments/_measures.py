@@ -43,7 +43,7 @@ MOST_TOKENS = 200
 DEPTHS = np.sort([*np.geomspace(1, 8_000, 28), 40.0, 80.0])
 """Of the regularization path: -log of the ridge."""
 
-RADII = np.array([50.0, 90.0, 160.0, 280.0, 500.0, 800.0])
+RADII = np.array([10.0, 50.0, 90.0, 160.0, 280.0, 500.0, 800.0])
 """Of the spheres on which losses are minimised, in units of |W^mm|."""
 
 SEARCHED = 1e-12

@@ -28,8 +28,8 @@ from ._heads import HEADS
 from ._options import CURVES, request_of
 from ._replay import replay
 
-RATES = (1e-3, 0.1, 1.0, 10.0, 100.0, 1e-6, 1e4)
-"""Step sizes from far below to far beyond the stable range."""
+RATES = (10.0, 100.0, 1.0, 0.1, 1e-3, 1e4, 1e-6)
+"""Step sizes from far below to far beyond the stable range; those that break most come first."""
 
 SKEWS = (-0.1, 1_000, 10**12, -50.0, -10_000.0)
 """How often every second sample occurs, against once; or the logarithm of that."""
