@@ -411,3 +411,11 @@ def test_time_to_epsilon_if_d_is_far_larger_than_d_e(d: int, d_e: int):
     assert time < bound
     assert (time < without) == (d / d_e < 10)
     assert (alpha > 1 - kappa / 10) == (d / d_e < 60)
+
+
+@pytest.mark.parametrize("name", ["definition-a.1", "lemma-e.10", "lemma-e.11", "lemma-a.3/subset"])
+def test_the_scale_of_encodings_does_not_matter(name: str):
+    E = np.array([[1.0, 0.31, -0.2, 0.77], [0.13, 0.9, 0.4, 0.1], [0.2, -0.37, 1.1, 0.59]])
+    for scale in (1.0, 1e4, 1e-4):
+        plan = Plan("mine", Task(4, 2, 1), 0.05, 1e-3, 3, encodings=scale * E)
+        assert on(plan, name).status is Status.HOLDS

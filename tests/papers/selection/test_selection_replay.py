@@ -1,6 +1,7 @@
 """Descent in ball arithmetic against training, and against the loss differentiated numerically."""
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations
 
 import mpmath
@@ -10,6 +11,9 @@ from flint import arb, ctx
 
 import lemmata as lm
 from lemmata.claims import Bench
+from lemmata.papers.selection.claims.definitions import separation_in_fractions
+from lemmata.papers.selection.claims.stochastic import later_growth, later_growth_in_balls
+from lemmata.papers.selection.counterexamples import plan_of, three_vectors, with_more_positions
 from lemmata.papers.selection.experiments.descents import ONE_HOT, STOCHASTIC
 from lemmata.papers.selection.setting import SETTING, OnlineChoices, Plan, Task, walsh
 from lemmata.papers.selection.setting._replay import First, Slope, State
@@ -160,3 +164,27 @@ def test_a_query_changes_nothing_in_two_numbers() -> None:
     other = Plan("p", plan.task, plan.rate, 1e-3, training=OnlineChoices(x_query="fixed"))
     ends = [SPACE.replay(one, {}, STEPS) or {} for one in (plan, other)]
     assert float(ends[0]["C"][-1].mid()) == float(ends[1]["C"][-1].mid())
+
+
+def test_growth_at_later_values_in_balls() -> None:
+    """Ten sign vectors with delta = sqrt(2)/16: the factor and both bounds, against numbers."""
+    signs = with_more_positions(three_vectors(32))
+    plan = plan_of("ten", signs, 2)
+    lower, upper = later_growth_in_balls(plan, {})
+    evidence = Bench(instances=[plan], options={"steps": 5}).evidence(STOCHASTIC)
+    known = later_growth(evidence.cases[0])
+    np.testing.assert_allclose([float(x.mid()) for x in lower.left], known, rtol=1e-10)
+    delta = np.sqrt(2) / 16
+    assert float(lower.right.mid()) == pytest.approx((1 - 3 * delta) / (1 - 2 * delta), rel=1e-9)
+    assert float(upper.right.mid()) == pytest.approx((1 - delta) / (1 - 2 * delta), rel=1e-9)
+    assert lower.left[-1] < lower.right
+    assert known[-1] == pytest.approx(7 / 8, rel=1e-4)
+
+
+def test_separation_in_fractions() -> None:
+    """1/5 against 1/8 in 20 dimensions, and nothing broken by orthogonal vectors."""
+    (broken,) = separation_in_fractions(plan_of("three", three_vectors(20), 2), {})
+    assert max(broken.left) == Fraction(1, 5)
+    assert broken.right == Fraction(1, 8)
+    (even,) = separation_in_fractions(plan_of("four", walsh(2)[:, :3], 2), {})
+    assert max(even.left) == even.right == 0

@@ -135,7 +135,8 @@ EXACTLY = 500
 @claim(
     "definition-2.3/separation",
     "Section 2.2",
-    "If all |<e_i, e_j>| <= delta, then |<e_i, e_y>| <= delta/(1 - 2 delta) for i outside y.",
+    "For sign vectors, if all |<e_i, e_j>| <= delta < 1/2, then |<e_i, e_y>| <= "
+    "delta/(1 - 2 delta) for i outside y.",
     hypotheses=(SIGNS,),
     kind="constant",
     counterexample=pairwise_witness,

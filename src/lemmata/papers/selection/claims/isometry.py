@@ -55,7 +55,7 @@ def definition_a1(evidence: Evidence[Ensemble]) -> list[Comparison]:
 
         return evidence.each(values)
 
-    how: dict[str, Any] = {"size": 1.0, "cases": evidence.cases}
+    how: dict[str, Any] = {"size": 1 + deltas(evidence), "cases": evidence.cases}
     return [
         at_most(of_each(climbed), deltas(evidence), part="sparse vectors, climbed", **how),
         at_least(of_each(attained), deltas(evidence), part="attained", **how),

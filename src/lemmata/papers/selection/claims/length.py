@@ -1,6 +1,6 @@
 """Theorems 3.3 and E.6 and their corollaries: convergence, other lengths, one encoding for all."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -194,7 +194,7 @@ def corollary_e8(evidence: Evidence[Descent]) -> list[Comparison]:
 def _by_step(
     evidence: Evidence[Descent],
     large: Callable[[Evidence[Descent]], Comparison],
-    small: list[Comparison],
+    small: Sequence[Comparison],
 ) -> list[Comparison]:
     """What is said of steps of 2q and more, and of smaller ones, where there are such."""
     said = [large(evidence)] if unstable(evidence).any() else []

@@ -123,9 +123,7 @@ def later_growth(case: Descent) -> np.ndarray:
 
 def later_growth_in_balls(plan: Plan, options: Mapping[str, Any]) -> list[Comparison]:
     """The same, with inner products in fractions."""
-    subsets, delta = ball_subsets(plan), ball_delta(plan)
-    low, high = theory.gap_bounds(delta)
-    factors = []
+    subsets, delta, factors = ball_subsets(plan), ball_delta(plan), []
     for C in LATER:
         above = below = arb(0)
         for subset in subsets or ():
@@ -135,6 +133,7 @@ def later_growth_in_balls(plan: Plan, options: Mapping[str, Any]) -> list[Compar
                 above += subset.chance * gap * weight / total**2
                 below += subset.chance * weight / total**2
         factors.append(above / below)
+    low, high = (1 - 3 * delta) / (1 - 2 * delta), (1 - delta) / (1 - 2 * delta)
     return [at_least(factors, low), at_most(factors, high)]
 
 

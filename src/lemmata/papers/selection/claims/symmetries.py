@@ -36,9 +36,9 @@ def softmax_of(E: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def attention_and_gram(case: Ensemble, change: Change) -> np.ndarray:
-    """After a change of the encodings."""
+    """After a change of the encodings, whose largest length is made 1."""
     y = case.task.all_subsets()[:200]
-    moved = [change(E) for E in case.E[:2]]
+    moved = [change(E) / np.linalg.norm(E, axis=0).max() for E in case.E[:2]]
     return np.concatenate([np.append(softmax_of(E, y), E.T @ E) for E in moved])
 
 

@@ -56,10 +56,6 @@ class Matrices(AbstractOfPlan):
 
     ``X`` and ``chances`` are nodes and weights of a Gauss-Hermite rule: a discrete law of tokens
     with the Gaussian's first five moments.
-
-    Attributes:
-        gradients: of the loss with the expectation over encodings inside and outside, by automatic
-            differentiation of the model as defined.
     """
 
     family: Family
@@ -68,7 +64,16 @@ class Matrices(AbstractOfPlan):
     X: Float[np.ndarray, "nodes d T"]
     chances: Float[np.ndarray, "nodes"]
     y: Int[np.ndarray, "subsets q"]
-    gradients: dict[Average, Weights]
+
+    @cached_property
+    def gradients(self) -> dict[Average, Weights]:
+        """Of the loss with the expectation over encodings inside and outside.
+
+        By automatic differentiation of the model as defined.
+        """
+        law = (jnp.asarray(values) for values in (self.x_query, self.X, self.chances))
+        inside, outside = _automatic_gradients(self.family, self.weights, *law)
+        return {"inside": inside, "outside": outside}
 
 
 def _matrices(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Matrices]:
@@ -91,19 +96,15 @@ def _random_matrices(plan: Plan, seed: int) -> Matrices:
     y = plan.task.all_subsets()
     X, chances = gauss_hermite(d, T)
     family, weights = Family.of(E, y), Weights(jnp.asarray(V), jnp.asarray(W))
-    x_query = draw.standard_normal(d)
-    law = (jnp.asarray(X), jnp.asarray(chances))
-    inside, outside = _automatic_gradients(family, weights, jnp.asarray(x_query), *law)
     return Matrices(
         name=f"{plan.name}, 3 encodings",
         plan=plan,
         family=family,
         weights=weights,
-        x_query=x_query,
+        x_query=draw.standard_normal(d),
         X=X,
         chances=chances,
         y=y,
-        gradients={"inside": inside, "outside": outside},
     )
 
 

@@ -91,10 +91,8 @@ def replay(
     for step in range(last + 1):
         for time in times.values():
             time.look(step, now)
-        after = now
-        if not stopped:
-            alpha = now.alpha - eta * now.slope.alpha / d
-            stopped = bool(abs(alpha) > limit)
+        after, alpha = now, now.alpha - eta * now.slope.alpha / d
+        stopped = stopped or bool(abs(alpha) > limit)
         if not stopped:
             # Not known to be on either side of the limit: then nothing is known from here on.
             alpha = alpha if abs(alpha) <= limit else arb("nan")

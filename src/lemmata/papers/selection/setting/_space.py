@@ -154,6 +154,7 @@ class PlanSpace(AbstractSpace[Plan]):
             {"steps": 60, "record": tuple(range(61))},
             {"steps": 1_000},
             {"record": (0, 1, 2, 3, 4, 5)},
+            {"steps": 100_000},
         )
 
     def replay(
