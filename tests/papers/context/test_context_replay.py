@@ -2,14 +2,25 @@
 
 from dataclasses import replace
 
+import jax
+import jax.numpy as jnp
 import mpmath
 import numpy as np
 import pytest
-from flint import ctx
+from flint import arb, arb_mat, ctx
 
 import lemmata as lm
-from lemmata.papers.context.setting import SETTING, Plan, Task
-from lemmata.papers.context.setting._fractions import fixed
+from lemmata.papers.context.setting import (
+    SETTING,
+    Plan,
+    Task,
+    Weights,
+    evaluate,
+    fixed,
+    from_heads,
+    system_of,
+)
+from lemmata.papers.context.setting._replay import Descent
 
 SPACE = SETTING.space
 STEPS = np.array([0, 1, 2, 9, 60])
@@ -190,3 +201,24 @@ def test_small_gaps_and_motions_keep_their_digits() -> None:
     assert columns is not None
     assert 0 < run.moved_Q[0, -1] < 1e-8
     assert run.moved_Q[0, -1] == pytest.approx(float(columns["moved_Q"][0].mid()), rel=1e-9)
+
+
+@pytest.mark.parametrize("w", [0.0, 0.3])
+def test_errors_grow_by_no_more_than_the_bound(w: float) -> None:
+    """Against the Hessian by automatic differentiation, at long tokens, where Q and w mix most."""
+    tokens = 10 * np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
+    task = Task(tokens, np.array([[1.0, -1.0, 0.5]]), 2, 0.25)
+    weights = from_heads(0.01 * np.ones((1, 2, 2)), np.full((1, 3), w))
+    system, rate = system_of(task, 1), 1e-3
+
+    def gap(flat: jax.Array) -> jax.Array:
+        return evaluate(system, Weights(flat[:4].reshape(2, 1, 2), flat[4:].reshape(1, 3))).gap
+
+    flat = jnp.concatenate([jnp.ravel(weights.Q), jnp.ravel(weights.w)])
+    step = np.eye(7) - rate * np.asarray(jax.hessian(gap)(flat))
+    start = [arb_mat(np.asarray(weights.Q)[:, 0].tolist())]
+    descent = Descent(fixed(task), start, arb(rate), arb(rate))
+    at = descent.at(replace(descent.first, w=arb_mat(np.asarray(weights.w).tolist())))
+    largest = float(np.linalg.norm(step, 2))
+    assert largest > 1.005
+    assert largest <= float(descent._growth(at))

@@ -149,6 +149,17 @@ def test_descent_by_a_loop(descended, row):
         assert found["gap"] == pytest.approx(points[step].gap, rel=1e-9), step
 
 
+def test_a_gap_keeps_its_digits_however_small():
+    """With one example attention is 1, and a step of K / (2 (z^2 + m tau)) halves what is left."""
+    task = Task(np.array([[1.0, -1.0]]), np.array([[1.0, 2.0]]), 1, 0.5)
+    start = from_heads(np.ones((1, 1, 1)), np.zeros((1, 2)))
+    steps = np.array([0, 10, 300])
+    found = descend([task], [start], np.array([[1e-3, 2 / 3]]), np.zeros(1), steps)
+    expected = task.initial_gap * 0.25 ** steps.astype(float)
+    np.testing.assert_allclose(found.series["gap"][0], expected, rtol=1e-12)
+    assert found.series["moved_scores"].tolist() == [[0.0] * 3]
+
+
 def test_golden_adam_at_the_size_of_the_paper():
     task = draw_task(30, 200, 100, 20, 0.01, seed=0)
     facts = FACTS["paper_scale"]["adam_gap"]

@@ -104,8 +104,19 @@ def lemma_5(point: Point, complete: bool) -> Comparisons:
     task = point.task
     closed = _closed_losses(point, complete=complete).mean()
     summed = token_losses(task, point.here.combined).mean()
-    size = label_size(point).mean()
-    return equal(summed, closed, rounding=of_inverse(task), size=size, part="loss")
+    return equal(summed, closed, size=_loss_size(point).mean(), part="loss")
+
+
+def _loss_size(point: Point) -> np.ndarray:
+    """Of what is added and subtracted in L_k.
+
+    An error in A_k, which the condition of Z-bar multiplies, counts times Z-bar delta_k.
+    """
+    task = point.task
+    fixed = (task.spectral * (1 + np.sum(np.abs(task.target), axis=0))) ** 2
+    longest = float(np.linalg.norm(task.representations, axis=0).max())
+    crossed = task.spectral / task.ridge**0.5 * np.linalg.norm(point.here.weighted, axis=0)
+    return label_size(point) + fixed + crossed * longest
 
 
 @noisy(
@@ -233,5 +244,4 @@ def equation_79(point: Point, complete: bool) -> Comparisons:
         return Silence("every token has its label in the prompt", applies=False, part="L_k")
     closed = _closed_losses(point, complete=complete)[queries]
     summed = token_losses(task, point.here.combined)[queries]
-    size = label_size(point)[queries]
-    return equal(summed, closed, rounding=of_inverse(task), size=size, part="L_k")
+    return equal(summed, closed, size=_loss_size(point)[queries], part="L_k")

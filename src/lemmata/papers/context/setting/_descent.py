@@ -20,10 +20,10 @@ class DescentState(eqx.Module):
     """Where descent is, and the worst that was met on the way.
 
     Attributes:
-        here: weights, gap and gradient.
+        here: weights, and what is left to learn.
         excess: the largest log of gap over guarantee (18), over all t >= 1.
         descent: the largest (f_{t+1} - f_t + eta_Q/2 ||grad||^2) / f_t (64).
-        steepness: the least ||grad||^2 / f_t, which (49) bounds by sigma.
+        steepness: the least ||grad||^2 / f_t, which (49) bounds by sigma, over all steps before.
     """
 
     here: PathState
@@ -46,27 +46,36 @@ class Descent(AbstractDynamics[DescentState]):
 
     def init(self) -> DescentState:
         here = self.path.first()
-        never = jnp.full((), -jnp.inf, dtype=here.gap.dtype)
-        start = jnp.zeros((), dtype=jnp.int64)
-        return DescentState(here, start, never, never, self._square(here) / here.gap)
+        never = jnp.full((), jnp.inf, dtype=here.gap.dtype)
+        return DescentState(here, jnp.zeros((), dtype=jnp.int64), -never, -never, never)
 
     def step(self, state: DescentState) -> DescentState:
         before, here, t = state.here, self.path.after(state.here), state.t + 1
         first = self.path.first_gap
-        change = here.gap - before.gap + self.path.rates[0] / 2 * self._square(before)
+        square = self._square(self.path.gradient(before))
+        change = here.gap - before.gap + self.path.rates[0] / 2 * square
         bound = jnp.log(first) + t.astype(first.dtype) * jnp.log1p(-self.guaranteed)
         judged = here.gap > LEAST_GAP * first
-        worst = (
-            jnp.maximum(state.excess, jnp.log(here.gap) - bound),
-            jnp.maximum(state.descent, change / before.gap),
-            jnp.minimum(state.steepness, self._square(here) / here.gap),
+        excess = jnp.maximum(state.excess, jnp.log(here.gap) - bound)
+        descent = jnp.maximum(state.descent, change / before.gap)
+        return DescentState(
+            here,
+            t,
+            jnp.where(judged, excess, state.excess),
+            jnp.where(judged, descent, state.descent),
+            self._least_steepness(state, square),
         )
-        known = (state.excess, state.descent, state.steepness)
-        kept = (jnp.where(judged, new, old) for new, old in zip(worst, known, strict=True))
-        return DescentState(here, t, *kept)
+
+    def _least_steepness(
+        self, state: DescentState, square: Float[Array, ""]
+    ) -> Float[Array, "*batch"]:
+        """What it was before, and what it is here, where ||grad||^2 is given."""
+        judged = state.here.gap > LEAST_GAP * self.path.first_gap
+        least = jnp.minimum(state.steepness, square / state.here.gap)
+        return jnp.where(judged, least, state.steepness)
 
     def measure(self, state: DescentState) -> dict[str, Float[Array, "..."]]:
-        here, system = state.here, self.path.system
+        here, system, gradient = state.here, self.path.system, self.path.gradient(state.here)
         known = jnp.arange(system.target.shape[1], dtype=system.count.dtype) < system.count
         scores, moved = (self._scores(s) for s in (here.attention.scores, self.path.turned(here)))
         squares = jnp.einsum("nhk,mhk->knm", scores, scores)
@@ -77,20 +86,20 @@ class Descent(AbstractDynamics[DescentState]):
             "gap": here.gap,
             "excess": state.excess,
             "descent": state.descent,
-            "steepness": state.steepness,
+            "steepness": self._least_steepness(state, self._square(gradient)),
             "moved_Q": jnp.sqrt(jnp.max(jnp.sum(here.moved**2, axis=(0, 2)))),
             "moved_scores": jnp.sqrt(jnp.max(jnp.where(known, jnp.sum(moved**2, axis=(0, 1)), 0))),
             "least_eigenvalue": jnp.min(jnp.where(known, least, jnp.inf)),
             "largest_w": jnp.sqrt(jnp.max(jnp.sum(here.weights.w**2, axis=1))),
-            "slope_Q": jnp.sqrt(jnp.max(jnp.sum(here.gradient.Q**2, axis=(0, 2)))),
-            "slope_w": jnp.sqrt(jnp.max(jnp.sum(here.gradient.w**2, axis=1))),
+            "slope_Q": jnp.sqrt(jnp.max(jnp.sum(gradient.Q**2, axis=(0, 2)))),
+            "slope_w": jnp.sqrt(jnp.max(jnp.sum(gradient.w**2, axis=1))),
             "largest_entry": jnp.max(jnp.abs(here.weights.w)),
         }
 
-    def _square(self, here: PathState) -> Float[Array, ""]:
+    def _square(self, gradient: Weights) -> Float[Array, ""]:
         """||grad||^2 in the parameters (Q, alpha) of Lemma 6."""
         ratio = self.path.rates[1] / self.path.rates[0]
-        return jnp.sum(here.gradient.Q**2) + ratio * jnp.sum(here.gradient.w**2)
+        return jnp.sum(gradient.Q**2) + ratio * jnp.sum(gradient.w**2)
 
     def _scores(self, attention: Float[Array, "N H K"]) -> Float[Array, "N H K"]:
         """B_k for all k, or a change of them, padded heads left out (13)."""

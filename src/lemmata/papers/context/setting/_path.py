@@ -16,7 +16,7 @@ LEAST_GAP = 1e-280
 
 
 class PathState(eqx.Module):
-    """Weights, attention there, what is left to learn, and the gradient.
+    """Weights, attention there, and what is left to learn.
 
     Attributes:
         weights: Q and w.
@@ -24,8 +24,7 @@ class PathState(eqx.Module):
         attention: of Q.
         away: A-hat - A, moved by what each step changes: as a difference of its parts it would
             lose a digit whenever it falls to a tenth.
-        gap: L - L*.
-        gradient: of the loss, in Q and w.
+        gap, slope: L - L*, and its derivative in A-hat.
     """
 
     weights: Weights
@@ -33,7 +32,7 @@ class PathState(eqx.Module):
     attention: Attention
     away: Float[Array, "*batch N K"]
     gap: Float[Array, "*batch"]
-    gradient: Weights
+    slope: Float[Array, "*batch N K"]
 
 
 class Path(eqx.Module):
@@ -53,25 +52,24 @@ class Path(eqx.Module):
         """Where it starts."""
         attention = self.system.attention(self.start.Q)
         away = attention.combine(self.start.w) - self.system.target
-        return self._at(self.start, jnp.zeros_like(self.start.Q), attention, away)
+        moved = jnp.zeros_like(self.start.Q)
+        return PathState(self.start, moved, attention, away, *self.system.error_of(away))
 
     def after(self, state: PathState) -> PathState:
         """A step further."""
-        by_Q, by_w = -self.rates[0] * state.gradient.Q, -self.rates[1] * state.gradient.w
+        gradient = self.gradient(state)
+        by_Q, by_w = -self.rates[0] * gradient.Q, -self.rates[1] * gradient.w
         moved = state.moved + by_Q
         weights = Weights(self.start.Q + moved, state.weights.w + by_w)
         attention = self.system.attention(weights.Q)
         turned = _turned(state.attention, attention, self.system.logits(by_Q))
         changed = attention.combine(by_w) + jnp.sum(turned * state.weights.w[None], axis=1)
         away = self._best(state.away + changed, attention.combine(weights.w) - self.system.target)
-        return self._at(weights, moved, attention, away)
+        return PathState(weights, moved, attention, away, *self.system.error_of(away))
 
-    def _at(
-        self, weights: Weights, moved: Array, attention: Attention, away: Float[Array, "N K"]
-    ) -> PathState:
-        gap, slope = self.system.error_of(away)
-        gradient = self.system.pull_back(attention, weights.w, slope)
-        return PathState(weights, moved, attention, away, gap, gradient)
+    def gradient(self, state: PathState) -> Weights:
+        """Of the loss, in Q and w."""
+        return self.system.pull_back(state.attention, state.weights.w, state.slope)
 
     def _best(self, carried: Float[Array, "N K"], direct: Float[Array, "N K"]) -> Array:
         """A-hat - A step by step, unless descent has gone further away than it started."""
