@@ -43,8 +43,8 @@ Row = tuple[list[Token], Token, int, str]
 class Instance:
     """One dataset to train on, with whatever its file said about embeddings and weights.
 
-    ``log_frequencies`` has the logarithm of the share of each sample, where that is too skewed to
-    be written as counts.
+    ``log_frequencies`` has the logarithm of the share of each sample, up to a common constant,
+    where that is too skewed to be written as counts.
     """
 
     data: TokenData

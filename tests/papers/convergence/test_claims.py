@@ -13,7 +13,7 @@ from lemmata.papers.convergence import theory
 from lemmata.papers.convergence.counterexamples import label_out_of_reach, skewed, stuck
 from lemmata.papers.convergence.experiments import PAPER_RUN
 from lemmata.papers.convergence.experiments._measures import unseen_inputs
-from lemmata.papers.convergence.setting import SETTING, Dataset, example_1
+from lemmata.papers.convergence.setting import SETTING, Dataset, TwoStage, example_1
 
 CLAIMS = {claim.name: claim for claim in papers()["convergence"].claims}
 
@@ -238,6 +238,18 @@ def test_stage_2_in_balls_is_not_taken_for_stage_1(bench: Bench, name: str):
     measured = bench.evidence(CLAIMS[f"convergence/{name}"].experiment).columns
     assert "value_rate" in measured.keys() - columns.keys()
     assert "rate" in columns.keys() - measured.keys()
+
+
+def test_frequencies_are_shares_whatever_the_constant():
+    """As logarithms they are known up to one: the loss is a mean all the same."""
+    plain = Dataset.from_sentences("d", {"a b a": 3, "b a": 1})
+    shifted = replace(plain, log_frequency=np.log(plain.data.frequencies) + 7)
+    np.testing.assert_allclose(shifted.frequencies, plain.frequencies, rtol=1e-14)
+    run = TwoStage(stage1_steps=5, steps=5).run([plain, shifted]).stage2.series["log_loss"]
+    np.testing.assert_allclose(run[1], run[0], rtol=1e-12)
+    balls = [SETTING.space.replay(d, {"steps": 2}, np.array([0, 2])) for d in (plain, shifted)]
+    first, second = (float(columns["log_loss"][1]) for columns in balls)
+    assert second == pytest.approx(first, rel=1e-12)
 
 
 def test_algorithm_1_with_a_rare_input():

@@ -44,9 +44,8 @@ def stuck() -> Dataset:
 
 
 def skewed(log_pi: float) -> Dataset:
-    """The sentences aba and bab, where the logarithm of the frequency of [b a] is given."""
+    """The sentences aba and bab, where log π of [b a] is given, but for log 3."""
     name = f"aba, bab with log π([b a]) = {log_pi:g}"
     plain = Dataset.from_sentences(name, ["aba", "bab"])
     rare = [[plain.data.name(x) for x in s.tokens] == ["b", "a"] for s in plain.data.samples]
-    weights = np.where(rare, log_pi, 0.0)
-    return replace(plain, log_frequency=weights - np.logaddexp.reduce(weights))
+    return replace(plain, log_frequency=np.where(rare, log_pi, 0.0))

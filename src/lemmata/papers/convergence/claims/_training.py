@@ -26,9 +26,7 @@ def norm_bounds(evidence: Evidence[Any], rate: Grid, divisor: Grid) -> list[Comp
 
 def largest_inverse_frequency(dataset: Dataset) -> float:
     """1/min π, at least N; e^600 where it is even larger."""
-    log_pi = dataset.log_frequency
-    rarest = np.log(dataset.frequencies).min() if log_pi is None else log_pi.min()
-    return float(np.exp(min(-rarest, 600.0)))
+    return float(np.exp(min(-dataset.log_pi.min(), 600.0)))
 
 
 def optimal_mass(log_odds: Grid) -> Grid:

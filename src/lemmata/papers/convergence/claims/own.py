@@ -168,7 +168,7 @@ def true_rate(evidence: Evidence[Dataset]) -> list[Comparison]:
     limit = evidence.each(lambda d: theory.limit_constant(d.orders, d.frequencies))
     apart = late * evidence.norm**2 * evidence.one_minus_correlation
     growth = evidence.norm / (steps * evidence.rate)
-    size = np.maximum(limit, apart[:, -1:])
+    size = np.maximum(limit, 1.0)  # B is made of logarithms, and 0 where the run is a ray
     return [
         tends_to(apart, limit, part="‖W_kq‖²(1 − cos)", trend=1 / steps**2, size=size),
         tends_to(growth, 1.0, part="‖W_kq‖/(tη)", trend=1 / steps),

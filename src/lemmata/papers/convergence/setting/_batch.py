@@ -44,8 +44,7 @@ class Batch:
         self.embedded = any(d.embeddings is not None for d in datasets)
         raw = pack([d.data for d in datasets])
         for i, dataset in enumerate(datasets):
-            if dataset.log_frequency is not None:
-                raw.log_frequency[i, : len(dataset.data.samples)] = dataset.log_frequency
+            raw.log_frequency[i, : len(dataset.data.samples)] = dataset.log_pi
         self.inputs: Inputs = jax.tree.map(jnp.asarray, raw)
         B, K = raw.vocabulary.shape
         C = raw.cell_token.shape[1]

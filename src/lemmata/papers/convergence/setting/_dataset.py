@@ -38,7 +38,8 @@ class Dataset:
         embeddings: one row a token; None for an orthonormal family, where nothing depends on
             which one it is.
         initial_weights: W_kq before the first step; None for zero.
-        log_frequency: log pi, where it is too skewed to be written as counts.
+        log_frequency: log pi up to a common constant, where it is too skewed to be written as
+            counts.
     """
 
     name: str
@@ -178,10 +179,17 @@ class Dataset:
                 problems.append(Problem("embeddings_not_orthonormal", "embeddings", message))
         return tuple(problems)
 
+    @cached_property
+    def log_pi(self) -> Float[np.ndarray, "samples"]:
+        """The logarithms of pi, the share of each distinct sample."""
+        if self.log_frequency is None:
+            return np.log(self.data.frequencies)
+        return self.log_frequency - np.logaddexp.reduce(self.log_frequency)
+
     @property
     def frequencies(self) -> Float[np.ndarray, "samples"]:
-        """pi, the share of each distinct sample; it may underflow where it is very skewed."""
-        return self.data.frequencies if self.log_frequency is None else np.exp(self.log_frequency)
+        """pi; it may underflow where it is very skewed."""
+        return self.data.frequencies if self.log_frequency is None else np.exp(self.log_pi)
 
     def broken(self, *codes: str) -> list[Problem]:
         """The problems with one of these codes."""

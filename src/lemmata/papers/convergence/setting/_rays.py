@@ -130,9 +130,10 @@ def _pulls(dataset: Dataset) -> dict[int, list[Pull]] | None:
 
 def frequencies(dataset: Dataset) -> list[arb]:
     """π in balls."""
+    weights = [arb(sample.count) for sample in dataset.data.samples]
     if dataset.log_frequency is not None:
-        return [arb(float(log)).exp() for log in dataset.log_frequency]
-    return [arb(sample.count) / dataset.data.total for sample in dataset.data.samples]
+        weights = [arb(float(log)).exp() for log in dataset.log_frequency]
+    return [weight / sum(weights, arb(0)) for weight in weights]
 
 
 def _pull(pull: Pull, gap: arb, margin: arb) -> arb:

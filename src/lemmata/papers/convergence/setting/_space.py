@@ -233,8 +233,7 @@ def _skewed(data: TokenData) -> Iterator[tuple[TokenData, np.ndarray | None]]:
             )
             yield TokenData(data.vocabulary, tuple(counted)), None
         for rare in RARE:
-            log_pi = np.where(np.isin(np.arange(len(data.samples)), chosen), rare, 0.0)
-            yield data, log_pi - np.logaddexp.reduce(log_pi)
+            yield data, np.where(np.isin(np.arange(len(data.samples)), chosen), rare, 0.0)
 
 
 def _parse(lines: Sequence[str]) -> TokenData:
@@ -250,8 +249,7 @@ def _dress(dataset: Dataset, generator: np.random.Generator) -> Dataset:
     """With embeddings, with W_kq(0), with skewed frequencies, or with several of these."""
     K, skew = dataset.K, None
     if generator.random() < 0.5:
-        log_pi = generator.choice((0.0, 0.0, *RARE), len(dataset.data.samples))
-        skew = log_pi - np.logaddexp.reduce(log_pi)
+        skew = generator.choice((0.0, 0.0, *RARE), len(dataset.data.samples))
     geometry = GEOMETRIES[int(generator.integers(len(GEOMETRIES)))]
     E = None if generator.random() < 0.4 else draw_embeddings(geometry, K, generator)
     W = None
