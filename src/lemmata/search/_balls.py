@@ -157,8 +157,8 @@ class BallArray(np.ndarray):
     def _comparing_in_secret(self, *inputs: Any, **options: Any) -> Any:
         raise TypeError("methods of arrays that compare are not written for balls")
 
-    argmax = argmin = sort = argsort = partition = argpartition = _comparing_in_secret
-    searchsorted = nonzero = _comparing_in_secret
+    argmax = argmin = sort = argsort = searchsorted = nonzero = _comparing_in_secret
+    partition = argpartition = _comparing_in_secret  # pyright: ignore[reportAssignmentType]
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if ufunc in TRUTH:
