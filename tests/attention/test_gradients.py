@@ -351,12 +351,13 @@ def test_a_vocabulary_of_one_token_leaves_nothing_to_learn():
     data = TokenData.from_samples([("aa", "a", 1, "")])
     inputs = alone(data)
     values, weights = jnp.array([[2.0]]), jnp.array([3.0])
-    attention = attention_gradient(inputs, value_margins(inputs, values), weights)
-    collocation = collocation_gradient(values, jnp.array([0]), jnp.array([True]))
+    margins = jax.jit(value_margins)(inputs, values)
+    attention = jax.jit(attention_gradient)(inputs, margins, weights)
+    collocation = jax.jit(collocation_gradient)(values, jnp.array([0]), jnp.array([True]))
     for found in (attention, collocation):
         assert float(found.log_loss) == float(found.gradient.log_norm) == -np.inf
         np.testing.assert_array_equal(found.gradient.unit, jnp.zeros_like(found.gradient.unit))
-    loss, for_values, for_cells, log_norm = joint_gradient(inputs, values, weights)
+    loss, for_values, for_cells, log_norm = jax.jit(joint_gradient)(inputs, values, weights)
     assert float(loss) == float(log_norm) == -np.inf
     assert float(for_values[0, 0]) == float(for_cells[0]) == 0
 

@@ -16,11 +16,6 @@ def false_descent(run):
     return lm.at_most(run.log_loss[:, 1:], run.log_loss[:, :-1])
 
 
-@lm.claim("W grows as fast as it can", setting="mechanics", hypotheses=["acyclic"], on=SHORT)
-def false_speed(run):
-    return lm.at_least(run.norm, 0.99 * run.steps * run.rate)
-
-
 @lm.claim("W^mm^2 is at most the number of strict pairs", setting="mechanics", on="instances")
 def false_pairs(data):
     return lm.at_most(data.each(lambda d: d.norm**2), data.each(lambda d: len(d.strict_pairs)))

@@ -60,18 +60,18 @@ def test_a_false_statement_about_limits_needs_other_embeddings(pairs: Finding) -
     assert finding.witness.size[0] == 1
 
 
-def test_nothing_can_be_left_out_of_a_witness() -> None:
-    finding = attacked("false_speed")
-    assert finding.witness is not None
-    space = setting_of(claim("false_speed")).space
+def test_nothing_can_be_left_out_of_a_witness(descent: Finding) -> None:
+    assert descent.witness is not None
+    space = setting_of(claim("false_descent")).space
     assert space is not None
-    enough = -min(1e-6, -finding.witness.score / 2)
+    enough = -min(1e-6, -descent.witness.score / 2)
     smaller = [
         instance
-        for instance in space.simpler(finding.witness.instance)
-        if space.size(instance) < finding.witness.size and space.degenerate(instance) is None
+        for instance in space.simpler(descent.witness.instance)
+        if space.size(instance) < descent.witness.size and space.degenerate(instance) is None
     ]
-    tried = try_all(claim("false_speed"), smaller, finding.witness.options, 0)
+    assert smaller
+    tried = try_all(claim("false_descent"), smaller, descent.witness.options, 0)
     assert not [attempt for attempt in tried if attempt.score <= enough]
 
 

@@ -106,6 +106,8 @@ def test_equality_of_wide_balls_cannot_be_told() -> None:
     np.testing.assert_array_equal(wide == 2, [False, False])
     np.testing.assert_array_equal(wide[1:] == 3, [True])
     np.testing.assert_array_equal(wide[1:] != 3, [False])
+    assert not (wide[1:] > np.nan).any()
+    assert not (wide[1:] <= np.nan).any()
     unknown = as_balls(np.array([arb("nan")], dtype=object))
     assert not (unknown == 1).any()
     assert (unknown != 1).all()

@@ -1,7 +1,9 @@
 """What all settings share, on values made up for it."""
 
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -143,7 +145,8 @@ def test_what_is_typed_is_read() -> None:
     assert (rate.read("paper"), rate.read("0.5")) == ("paper", 0.5)
     with pytest.raises(InputError, match="--lr takes a number or 'paper'; got 'fast'"):
         rate.read("fast")
-    assert Option("name", "--name", "").read("7") == "7"
+    plain = Option("name", "--name", "")
+    assert (plain.read("7"), plain.many) == ("7", False)
 
 
 def test_options_without_effect_are_refused() -> None:
@@ -267,8 +270,13 @@ def test_a_run_as_json() -> None:
     assert "limit" not in plain
 
 
-def test_a_run_as_a_long_table() -> None:
+def test_a_run_as_a_long_table(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = run().rows()
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
+    assert run().to_pandas()[:2] == rows[:2]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match="to_pandas needs pandas"):
+        run().to_pandas()
     assert rows[:2] == [
         {"instance": "a", "steps": 0, "norm": 1.0, "rate": 0.1},
         {"instance": "a", "steps": 5, "norm": 2.0, "rate": 0.1},

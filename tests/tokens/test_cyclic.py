@@ -78,7 +78,7 @@ def test_a_sample_without_its_label_is_no_part_of_the_cyclic_subdata():
 
 def test_the_query_of_a_shortened_sample_is_what_it_was():
     sample = Sample((0, 1), 0)
-    assert sample.query == 1
+    assert (sample.query, sample.count) == (1, 1)
     assert replace(sample, asked_by=3).query == 3
 
 

@@ -86,6 +86,17 @@ def test_a_damaged_byte_gives_nothing_or_the_same(tmp_path, flip):
             assert_same(found)
 
 
+def test_nothing_is_unpickled(tmp_path):
+    store = Store(tmp_path)
+    store.save("key", ARRAYS)
+    with np.load(tmp_path / "key.npz") as archive:
+        foreign = {name: np.array({"a": 1}, dtype=object) for name in archive.files}
+    np.savez(tmp_path / "key.npz", allow_pickle=True, **foreign)
+    assert store.load("key") is None
+    with pytest.raises(ValueError, match="allow_pickle"):
+        store.origin("key")
+
+
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write to"):
