@@ -220,7 +220,7 @@ def claim(
     if isinstance(on, Experiment):
         chosen = on
         other = getattr(on.training, "setting", home)
-        if other is not home:
+        if other.key != home.key:
             raise InputError(f"setting is {home.key}, but the experiment is one of {other.key}")
     elif on == "runs":
         chosen = experiment(home)

@@ -57,6 +57,7 @@ class Hunt:
         at_once: so many instances were tried together last.
         stage: what is going on, for whoever watches.
         deadline: when the whole hunt must end, by ``time.monotonic``.
+        batches: how many were tried together; the first whatever time it is.
         errors: what the statement itself raised.
     """
 
@@ -78,6 +79,7 @@ class Hunt:
     at_once: int = SIZES[0]
     stage: str = ""
     deadline: float = 0.0
+    batches: int = 0
     errors: list[StatementError] = field(default_factory=list)
 
     @property
@@ -131,8 +133,9 @@ class Hunt:
         level = TOGETHER if quick else 0
         while batch := list(islice(source, SIZES[level])):
             self.at_once = SIZES[level]
-            if not whole and self.tried and (self.over or self.settled):
+            if not whole and (self.settled or (self.over and self.batches)):
                 return False
+            self.batches += 1
             begun = time.monotonic()
             self.evaluate(batch, options)
             now = time.monotonic()
