@@ -107,7 +107,7 @@ def test_paths_of_other_losses_turn_elsewhere(bench, verdicts, name, part, cosin
     (judgement,) = (p for p in verdict.parts if p.part == part)
     assert judgement.status is Status.FAILS
     assert judgement.witness is not None
-    assert 1 - judgement.witness["left"] == pytest.approx(cosine, abs=5e-4)
+    assert 1 - judgement.witness["extrapolated"] == pytest.approx(cosine, abs=5e-4)
 
 
 def test_a_large_step_alternates(bench, verdicts):

@@ -21,6 +21,7 @@ from lemmata.papers.mechanics.counterexamples import (
 from lemmata.papers.mechanics.setting import SETTING, Dataset, Objective, ball_path, tied_balls
 from lemmata.papers.mechanics.setting._ball import _whole
 from lemmata.papers.mechanics.setting._heads import EXPONENTIAL
+from lemmata.papers.mechanics.setting._minimise import _stationary
 from lemmata.search import read_back
 
 
@@ -212,3 +213,15 @@ def test_a_short_run_on_the_users_data_breaks_no_limit(name: str) -> None:
     for dataset in (skewed, tied, rare(0.0, -99.0, 0.0)):
         verdict = lm.check(f"mechanics/{name}", data=[dataset], steps=60)[0]
         assert verdict.status in ("undecided", "inapplicable")
+
+
+def test_the_stationary_distribution_of_a_chain() -> None:
+    """Against the null vector of the generator, and centred."""
+    rates = np.random.default_rng(0).uniform(0.1, 3.0, (5, 5))
+    np.fill_diagonal(rates, 0.0)
+    generator = rates - np.diag(rates.sum(axis=1))
+    null = np.linalg.svd(generator.T)[2][-1]
+    with np.errstate(divide="ignore"):
+        found = _stationary(np.log(rates))
+    expected = np.log(np.abs(null))
+    np.testing.assert_allclose(found, expected - expected.mean(), atol=1e-12)
