@@ -7,6 +7,7 @@ import numpy as np
 
 import lemmata as lm
 from lemmata.papers.context.setting import SETTING, Plan, Task
+from lemmata.papers.context.setting._parts import Parts
 from lemmata.papers.context.setting._plan_training import PlanTraining
 from lemmata.search import read_back
 from lemmata.training import _run
@@ -115,3 +116,10 @@ def test_a_true_lemma_survives() -> None:
     finding = lm.falsify(harder, budget=2.0)
     assert finding.status == "survived"
     assert finding.tried > 200
+
+
+def test_the_scale_of_a_query_is_that_of_the_last_token_alone():
+    usual, longer = (Parts(query_scale=c).plan("a plan", 3).task for c in (1.0, 100.0))
+    expected = usual.representations * np.array([1.0, 1.0, 1.0, 100.0])
+    np.testing.assert_array_equal(longer.representations, expected)
+    np.testing.assert_array_equal(longer.tokens, usual.tokens)
