@@ -217,3 +217,22 @@ def test_what_nobody_means_and_what_does_not_matter() -> None:
         "how often each sample occurs",
         "which orthonormal family it is",
     ]
+
+
+def test_a_zero_embedding_is_degenerate_and_a_limit_has_its_doubt() -> None:
+    plain, general = dataset("counts"), dataset("general")
+    assert general.embeddings is not None
+    zero = general.embeddings.copy()
+    zero[1] = 0.0
+    assert SPACE.degenerate(replace(general, embeddings=zero)) == "an embedding is 0"
+    assert SPACE.degenerate(general) is None
+    solution = general.attention_margin
+    assert solution.norm is not None
+    assert SPACE.doubt(general) == solution.error_bound / solution.norm > 0
+    assert SPACE.doubt(plain) == 0
+
+
+@pytest.mark.parametrize(("error", "orthonormal"), [(1e-12, True), (1e-8, False), (1e-5, False)])
+def test_orthonormal_means_up_to_rounding(error: float, orthonormal: bool) -> None:
+    plain = dataset("counts")
+    assert replace(plain, embeddings=np.eye(plain.K) * (1 + error)).orthonormal is orthonormal
