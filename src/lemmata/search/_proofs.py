@@ -57,7 +57,8 @@ class Proofs:
             if hunt.over:
                 break
         if self.worst.certificate.proved:
-            self.witness = self.worst
+            shrunk = self._witness(self._shrunk(worst))
+            self.witness = shrunk if shrunk.certificate.proved else self.worst
         return self.worst.certificate.proved
 
     def _shrunk(self, attempt: Attempt) -> Attempt:
