@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Num
 
-from lemmata._errors import InputError
+from lemmata._errors import StatementError
 from lemmata.settings import Evidence, steps_of
 
 from ._comparisons import Comparison
@@ -66,12 +66,12 @@ def frame(
         shape = np.broadcast_shapes((len(names), 1), *(grid.shape for grid in grids.values()))
     except ValueError as error:
         shapes = ", ".join(f"{name} {grid.shape}" for name, grid in grids.items())
-        raise InputError(
+        raise StatementError(
             f"{comparison.part or 'the comparison'}: the shapes do not fit, {shapes} with "
             f"{len(names)} rows"
         ) from error
     if shape[0] != len(names):
-        raise InputError(
+        raise StatementError(
             f"{comparison.part or 'the comparison'}: {shape[0]} rows for {len(names)} cases"
         )
     places, along = _places(comparison, evidence, shape[1], steps_of(sides.values(), shape[1]))
@@ -85,13 +85,13 @@ def _as_numbers(side: Any, part: str) -> np.ndarray:
             raise TypeError("complex numbers cannot be compared")
         return np.asarray(side, dtype=float)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{part or 'the comparison'}: a side is no number: {error}") from error
+        raise StatementError(f"{part or 'the comparison'}: a side is no number: {error}") from error
 
 
 def _check_dimensions(part: str, sides: dict[str, np.ndarray]) -> None:
     for name, side in sides.items():
         if side.ndim > 2:
-            raise InputError(
+            raise StatementError(
                 f"{part or 'the comparison'}: {name} has {side.ndim} dimensions; expected one row "
                 "a case and one column a record"
             )
@@ -110,7 +110,7 @@ def _as_grid(
         return side[:, None]
     if len(side) == records or (width == 1 and rows == 1) or len(side) == 1:
         return side[None, :]
-    raise InputError(
+    raise StatementError(
         f"{part or 'the comparison'}: a list of {len(side)} numbers is neither one a case ({rows}) "
         f"nor one a record ({records if width is None else width})"
     )
