@@ -95,7 +95,7 @@ def try_all(
                 unclear = strict and judgement.status is Status.UNDECIDED
                 attempt = replace(attempt, touches=unclear)
             worst[id(instance)] = attempt
-    return list(worst.values())
+    return list(worst.values())[: len(instances)]  # what was repeated to fill up comes last
 
 
 def _judged(
