@@ -29,7 +29,7 @@ from ._paper import papers
 
 PLACE = Path(__file__).parent / "ledgers"
 
-SECONDS, KNOWN = 4.0, 60.0
+SECONDS, KNOWN = 3.0, 60.0
 """Time for each claim, and for one that is known to fail: how soon is it found again?"""
 
 

@@ -22,6 +22,11 @@ RESTRICTED = hypothesis(
     "the encodings are nearly orthonormal, as Definition A.1 has it",
     "no_isometry",
 )
+ISOMETRY = hypothesis(
+    RESTRICTED.name, RESTRICTED.title, RESTRICTED.says, "no_isometry", "isometry_not_certain"
+)
+"""The same of a plan alone, whose encodings may be drawn later."""
+
 CONVERGES = hypothesis(
     "converges", "training does not diverge", "the loss stays finite", "diverged"
 )

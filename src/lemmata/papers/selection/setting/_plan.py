@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -11,7 +12,12 @@ from lemmata._errors import InputError, unknown_name
 from lemmata.papers._plans import LONGEST_NAME
 from lemmata.tokens import Problem
 
+from ..theory import NEEDED_DELTA
+from ._isometry import measure_isometry
 from ._task import Task
+
+MEASURED = 40
+"""Up to this T restricted isometry is measured where no bound tells."""
 
 Kind = Literal["one-hot", "random", "given"]
 """Where encodings come from: the identity, random signs by rejection, or the user."""
@@ -165,7 +171,32 @@ class Plan:
         limit = largest_rate(self.task, self.d_e)
         if self.d_e is not None and self.rate > limit:
             found.append(("large_stochastic_step", f"eta = {self.rate:g} is larger than {limit:g}"))
+        if self._largest_delta >= NEEDED_DELTA:
+            text = f"delta may be {self._largest_delta:.4g}, which is not below {NEEDED_DELTA:g}"
+            found.append(("isometry_not_certain", text))
         return tuple(Problem(code, self.name, message) for code, message in found)
+
+    @cached_property
+    def _largest_delta(self) -> float:
+        """A bound on the delta of Definition A.1, for any encodings that the plan allows.
+
+        With inner products of at most mu, a set of q has an isometry within (q-1) mu of the
+        lengths', and sets of q and 2q an orthogonality of at most sqrt(2) q mu.
+        """
+        q, E = self.task.q, self.encodings
+        if self.d_e is None:
+            return 0.0
+        if E is None:
+            return math.sqrt(2) * q * self.threshold
+        gram = E.T @ E
+        lengths = np.diag(gram)
+        mu = float(np.abs(gram - np.diag(lengths)).max(initial=0.0))
+        stretch = float(np.abs(lengths - 1).max())
+        bound = max(stretch + (q - 1) * mu, math.sqrt(2) * q * mu)
+        if bound < NEEDED_DELTA or self.task.T > MEASURED:
+            return bound
+        measured = measure_isometry(E, q)
+        return measured.delta if measured.exact else bound
 
 
 def largest_epsilon(task: Task) -> float:

@@ -22,7 +22,7 @@ from lemmata.training import Store
 
 from ._analysis import Analysis, analyze_plan
 from ._encodings import walsh
-from ._hypotheses import CONVERGES, RESTRICTED, SMALL_LOSS, SMALL_STEP, SPARSE, STOCHASTIC_STEP
+from ._hypotheses import CONVERGES, ISOMETRY, SMALL_LOSS, SMALL_STEP, SPARSE, STOCHASTIC_STEP
 from ._plan import Plan, Query, largest_epsilon, largest_rate
 from ._plan_file import read_plans
 from ._plan_training import ALGORITHMS, USUAL_RATES, USUAL_STEPS, PlanTraining
@@ -43,7 +43,7 @@ class SelectionSetting(AbstractSetting[Plan]):
         SMALL_LOSS,
         SMALL_STEP,
         STOCHASTIC_STEP,
-        RESTRICTED,
+        ISOMETRY,
         CONVERGES,
     )
     columns: ClassVar[tuple[Column, ...]] = (
