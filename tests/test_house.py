@@ -125,7 +125,7 @@ def test_imports_stand_at_the_top(path: Path) -> None:
 def test_every_paper_has_the_same_rooms(paper: str) -> None:
     folder = ROOT / "papers" / paper
     names = {path.stem for path in folder.iterdir() if path.name != "__pycache__"}
-    assert names == {"__init__", *PAPER_ROOMS}
+    assert names == {"__init__", "inventory", *PAPER_ROOMS}
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -197,7 +197,7 @@ def test_options_that_are_milder_do_as_well() -> None:
         return lm.at_most(run.norm - run.norm[:, :1], 0.5)
 
     witness = lm.falsify(near).witness
-    assert dict(witness.options) == {"rate": 0.1}
+    assert dict(witness.options) == {"rate": 1.0}
     assert witness.size[0] == 1
 
 

@@ -9,3 +9,4 @@ from ._finding import Findings as Findings
 from ._finding import Outcome as Outcome
 from ._finding import Witness as Witness
 from ._hunt import Watch as Watch
+from ._proofs import read_back as read_back

@@ -1,5 +1,6 @@
 """From attempts that break a statement to the smallest witness that is proved."""
 
+import math
 import tempfile
 import time
 from collections.abc import Iterator
@@ -98,10 +99,13 @@ class Proofs:
         return attempt
 
     def _milder(self, name: str, attempt: Attempt) -> list[Any]:
-        """Values of an option that its space tries before the one that was found."""
+        """Numbers that the space tries for an option, of a smaller order of magnitude."""
+        found = attempt.options[name]
         values = [o[name] for o in self._space.trainings() if set(o) == {name}]
-        value = attempt.options[name]
-        return values[: values.index(value)] if value in values else []
+        if not all(isinstance(value, int | float) and value > 0 for value in (found, *values)):
+            return []
+        milder = [value for value in values if abs(math.log(value)) < abs(math.log(found))]
+        return sorted(milder, key=lambda value: abs(math.log(value)))
 
     @property
     def _ends(self) -> float:

@@ -149,7 +149,7 @@ def test_limits_as_arrays():
         (lambda: Training(algorithm="adam"), "optax"),
         (lambda: Training(algorithm="flow"), r"call lemmata\S+setting.flow\(dataset, records\)"),
         (lambda: Training(algorithm="path"), r"call lemmata\S+setting.path\(dataset, records\)"),
-        (lambda: Training(loss="hinge"), "unknown loss 'hinge'.*log, squared, softmax-squared"),
+        (lambda: Training(loss="hinge"), "unknown loss 'hinge'.*log, squared, linear"),
         (lambda: Training(head="idenity"), "did you mean 'identity'"),
         (lambda: Training(rate="fast"), r"'paper' \(1/L\) or 'tight' \(1/L_tight\); got 'fast'"),
         (lambda: Training(record="linear"), "record 'log'"),
