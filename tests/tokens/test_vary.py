@@ -149,7 +149,8 @@ def test_simpler_arrays() -> None:
     tilted = np.array([[1234.0, -56.0], [0.0, 7.0]])
     found = [p.first.tolist() for p in with_simpler_arrays(Pair(tilted, None), ("first", "second"))]
     assert [[2.0, 0.0], [0.0, 2.0]] in found
-    assert [[1e4, 0.0], [0.0, 1e4]] in found
+    assert [[100.0, 0.0], [0.0, 100.0]] in found
+    assert [[1e4, 0.0], [0.0, 1e4]] not in found  # more to type
     assert [[1000.0, 0.0], [0.0, 0.0]] in found  # one digit
     assert [[1200.0, -100.0], [0.0, 0.0]] in found
     assert [[1230.0, -60.0], [0.0, 10.0]] in found

@@ -35,7 +35,9 @@ def with_simpler_arrays(instance: Any, names: tuple[str, ...]) -> Iterator[Any]:
     arrays = {name: a for name in names if (a := getattr(instance, name)) is not None}
     for name, array in arrays.items():
         for scale in SCALES if array.ndim == 2 else ():
-            yield replace(instance, **{name: scale * np.eye(*array.shape)})
+            units = scale * np.eye(*array.shape)
+            if digits_of(units) <= digits_of(array):
+                yield replace(instance, **{name: units})
     for digits in (1, 2, 3):
         rounded = {name: _rounded(array, digits) for name, array in arrays.items()}
         if any((rounded[name] != array).any() for name, array in arrays.items()):

@@ -129,7 +129,7 @@ def test_simpler_is_smaller_or_as_small() -> None:
 def test_what_does_not_matter_keeps_the_samples() -> None:
     tie = Dataset.from_sentences("tie", ["a b a", "a b b"])
     names = [name for name, _ in SPACE.changes(tie)]
-    assert names[0] == "how often each sample occurs"
-    assert len(names) == 3
+    assert names.count("how often each sample occurs") == 3  # in three ways
+    assert len(set(names)) == 3
     assert SPACE.degenerate(tie) is None
     assert SPACE.degenerate(Dataset.from_sentences("idle", ["a a a"])) is not None
