@@ -14,16 +14,15 @@ from lemmata.claims import Fact, Limit, Silence
 from lemmata.search import Certificate
 from lemmata.search._balls import is_narrow
 from lemmata.search._certify import (
-    _at_most_broken_by,
     _begins,
     _precisions,
     _stretches,
-    _violated,
     _width,
     certify,
 )
 from lemmata.search._proofs import read_back
 from lemmata.search._score import try_all
+from lemmata.search._violations import at_most_broken_by, violated
 
 UP = Walk(0, 1)
 
@@ -50,7 +49,7 @@ NAN = arb("nan")
 
 
 @pytest.mark.parametrize(
-    ("comparison", "violated"),
+    ("comparison", "broken"),
     [
         (lm.at_most(row(WIDE), 0.4), True),
         (lm.at_most(row(WIDE), 0.6), False),
@@ -84,25 +83,25 @@ NAN = arb("nan")
         (Silence("nothing"), False),
     ],
 )
-def test_certainly_violated(comparison: Any, violated: bool) -> None:
-    assert _violated(comparison) is violated
+def test_certainly_violated(comparison: Any, broken: bool) -> None:
+    assert violated(comparison) is broken
 
 
 def test_only_later_steps_count() -> None:
     steps = np.array([0, 1, 2, 4])
     early = lm.at_most(row(5, 5, 0, 0), 1, from_step=2)
-    assert not _violated(early, steps)
-    assert _at_most_broken_by(early, 0.5, steps)
-    assert _violated(lm.at_most(row(5, 5, 5, 0), 1, from_step=2), steps)
-    assert _violated(lm.at_most(row(5, 5, 5, 0), 1, from_step=[1, 2]), steps)
-    assert not _violated(lm.at_most(row(5, 5, 5, 0), 1, from_step=[1, 4]), steps)
+    assert not violated(early, steps)
+    assert at_most_broken_by(early, 0.5, steps)
+    assert violated(lm.at_most(row(5, 5, 5, 0), 1, from_step=2), steps)
+    assert violated(lm.at_most(row(5, 5, 5, 0), 1, from_step=[1, 2]), steps)
+    assert not violated(lm.at_most(row(5, 5, 5, 0), 1, from_step=[1, 4]), steps)
     # differences of records belong to the earlier step
-    assert not _violated(lm.at_most(row(5, 5, 0), 1, from_step=2), steps)
-    assert _violated(lm.at_most(row(5, 5, 5), 1, from_step=2), steps)
+    assert not violated(lm.at_most(row(5, 5, 0), 1, from_step=2), steps)
+    assert violated(lm.at_most(row(5, 5, 5), 1, from_step=2), steps)
     # places of its own
     own = lm.at_most(row(5, 0), 1, from_step=2, places=[1.0, 3.0])
-    assert not _violated(own, steps)
-    assert _violated(replace(own, places=[2.0, 3.0]), steps)
+    assert not violated(own, steps)
+    assert violated(replace(own, places=[2.0, 3.0]), steps)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +126,7 @@ def test_only_later_steps_count() -> None:
     ],
 )
 def test_a_violation_by_half_is_excluded(comparison: Any, excluded: bool) -> None:
-    assert _at_most_broken_by(comparison, 0.5, np.arange(3)) is excluded
+    assert at_most_broken_by(comparison, 0.5, np.arange(3)) is excluded
 
 
 # How far a run must be followed.

@@ -21,8 +21,6 @@ from lemmata.claims import (
     Identity,
     Inequality,
     Judgement,
-    Limit,
-    Share,
     Status,
     as_list,
     evidence_for,
@@ -30,8 +28,9 @@ from lemmata.claims import (
 )
 from lemmata.settings import AbstractSpace, Evidence
 
-from ._balls import UNFIT, BallRun, CannotTellError, ball
+from ._balls import UNFIT, BallRun, CannotTellError
 from ._score import Attempt, try_all
+from ._violations import at_most_broken_by, can_be_proved_wrong, sign_of, violated
 
 PRECISIONS = (320, 1_280, 5_120, 20_480)
 """Bits of the balls: more as long as nothing is proved and they get narrower, since every step
@@ -139,9 +138,9 @@ def _untrained(
             return plain
         if not all(isinstance(comparison, Inequality | Identity) for comparison in comparisons):
             return plain
-        if not any(_violated(comparison) for comparison in comparisons):
+        if not any(violated(comparison) for comparison in comparisons):
             says = "in balls around what the instance knows there is no violation"
-            small = all(_at_most_broken_by(c, _gap(attempt) / 2, None) for c in comparisons)
+            small = all(at_most_broken_by(c, _gap(attempt) / 2, None) for c in comparisons)
             return Certificate(False, says, rounding=small)
     return replace(plain, says="recomputed from its file, in balls; nothing is trained")
 
@@ -205,7 +204,7 @@ def _begins(part: Comparison, whole: Comparison, left_out: int) -> bool:
     """Whether a comparison of each record is what a longer one is at its beginning."""
     if not isinstance(whole, Inequality | Identity) or not isinstance(part, type(whole)):
         return False
-    if _sign(part) != _sign(whole):
+    if sign_of(part) != sign_of(whole):
         return False
     shorter = []
     for name in ("left", "right", "from_step", "places"):
@@ -221,7 +220,7 @@ def _exactly(exact: Exact, instance: Any, attempt: Attempt) -> Certificate:
     """By the claim's own second evaluation."""
     for _ in _precisions(PRECISIONS[:2]):
         comparisons = as_list(exact(instance, attempt.options))
-        if any(_violated(comparison) for comparison in comparisons):
+        if any(violated(comparison) for comparison in comparisons):
             return Certificate(True, "the statement was evaluated in fractions and balls")
     return Certificate(False, "evaluated in fractions and balls, the violation is not certain")
 
@@ -276,11 +275,11 @@ def _by_balls(claim: Claim, run: BallRun, steps: np.ndarray, gap: float) -> Cert
         if isinstance(error, CannotTellError) or isinstance(error.__cause__, CannotTellError):
             return open_
         return _in_floats(claim, run, f"{balls}; {error}")
-    if any(_violated(comparison, steps) for comparison in comparisons):
+    if any(violated(comparison, steps) for comparison in comparisons):
         return Certificate(True, balls)
-    if not all(map(_can_be_proved_wrong, comparisons)):
+    if not all(map(can_be_proved_wrong, comparisons)):
         return Certificate(False, UNPROVABLE)
-    if all(_at_most_broken_by(comparison, gap / 2, steps) for comparison in comparisons):
+    if all(at_most_broken_by(comparison, gap / 2, steps) for comparison in comparisons):
         return replace(open_, rounding=True)
     return open_
 
@@ -293,7 +292,7 @@ def _in_floats(claim: Claim, run: BallRun, why: str) -> Certificate:
     evidence = run.rounded()
     try:
         comparisons = claim.compare(evidence)
-        judged = [judge(c, evidence) for c in comparisons if _can_be_proved_wrong(c)]
+        judged = [judge(c, evidence) for c in comparisons if can_be_proved_wrong(c)]
     except (AttributeError, *UNFIT) as error:
         return Certificate(False, f"the statement cannot be evaluated on balls: {error}")
     broken = [
@@ -331,7 +330,7 @@ def _certainly_false(claim: Claim, instance: Any) -> bool:
     return any(
         judge(comparison, evidence).status is Status.FAILS
         for comparison in claim.compare(evidence)
-        if _can_be_proved_wrong(comparison)
+        if can_be_proved_wrong(comparison)
     )
 
 
@@ -346,61 +345,3 @@ def _same_elsewhere(
         if abs(_gap(again[0]) - _gap(attempt)) > _gap(attempt) / 10:
             return False
     return True
-
-
-def _can_be_proved_wrong(comparison: Comparison) -> bool:
-    """Whether a violation can be certain: neither by chance, nor extrapolated."""
-    chance = isinstance(comparison, Share) or getattr(comparison, "error", None) is not None
-    return not chance and not isinstance(comparison, Limit)
-
-
-def _at_most_broken_by(comparison: Comparison, gap: float, steps: np.ndarray | None) -> bool:
-    """Whether balls exclude a violation of this size everywhere that it speaks of."""
-    if not isinstance(comparison, Inequality | Identity):
-        return False
-    pairs = _pairs(comparison, steps)
-    known = [a.is_finite() and b.is_finite() for a, b in pairs]
-    if not any(known) or not all(known[known.index(True) :]):
-        return False  # lost to wide balls
-    both = isinstance(comparison, Identity)
-    differences = [_sign(comparison) * (a - b) for a, b in _known(pairs)]
-    return all(d > -gap and (not both or d < gap) for d in differences)
-
-
-def _violated(comparison: Comparison, steps: np.ndarray | None = None) -> bool:
-    """Whether the comparison is certainly broken somewhere that it speaks of."""
-    if not isinstance(comparison, Inequality | Identity) or not _can_be_proved_wrong(comparison):
-        return False
-    pairs = _known(_pairs(comparison, steps))
-    if isinstance(comparison, Identity):
-        return any(not a.overlaps(b) for a, b in pairs)
-    differences = [_sign(comparison) * (a - b) for a, b in pairs]
-    strict = comparison.sense in (">", "<")
-    return any(d < 0 or (strict and d <= 0) for d in differences)
-
-
-def _sign(comparison: Inequality | Identity) -> int:
-    """That of the difference of the sides where an inequality holds."""
-    return -1 if getattr(comparison, "sense", ">=") in ("<=", "<") else 1
-
-
-def _pairs(
-    comparison: Inequality | Identity, steps: np.ndarray | None = None
-) -> list[tuple[arb, arb]]:
-    """Both sides as balls, place by place, wherever the comparison speaks."""
-    grids = (
-        np.atleast_2d(np.asarray(side, dtype=object))
-        for side in (comparison.left, comparison.right)
-    )
-    sides = np.broadcast_arrays(*grids)
-    start = getattr(comparison, "from_step", None)
-    if start is not None:
-        places = steps if comparison.places is None else np.ravel(comparison.places)
-        assert places is not None, "a statement about later steps says which its places are"
-        later = [ball(place) >= ball(np.max(start)) for place in places]
-        sides = [side[:, later[: side.shape[1]]] for side in sides]
-    return [(ball(a), ball(b)) for a, b in zip(*(side.ravel() for side in sides), strict=True)]
-
-
-def _known(pairs: Sequence[tuple[arb, arb]]) -> list[tuple[arb, arb]]:
-    return [(a, b) for a, b in pairs if a.is_finite() and b.is_finite()]

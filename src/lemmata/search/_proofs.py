@@ -22,6 +22,9 @@ SMALLEST = 3
 """So many violations are tried, and the most violated one, before none is said to be proved."""
 
 
+TOGETHER = 64
+"""So many simpler instances are tried at once."""
+
 PATIENCE, AFTERWARDS = 15.0, 5.0
 """Seconds after which a witness is small enough, and that it may take once time is up."""
 
@@ -76,7 +79,11 @@ class Proofs:
                 if space.size(instance) < space.size(attempt.instance)
                 and (space.degenerate(instance) is None or idle)
             ]
-            tried = try_all(hunt.claim, smaller, attempt.options, hunt.seed)
+            tried: list[Attempt] = []
+            for start in range(0, len(smaller), TOGETHER):
+                if time.monotonic() < ends:
+                    some = smaller[start : start + TOGETHER]
+                    tried += try_all(hunt.claim, some, attempt.options, hunt.seed)
             broken = [a for a in tried if a.score <= enough]
             if not broken or time.monotonic() > ends:
                 return self._with_fewer_options(attempt, enough)
