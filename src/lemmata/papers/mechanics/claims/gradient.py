@@ -187,16 +187,19 @@ def _two_tokens(bench: Bench) -> Comparisons:
     counterexample=_two_tokens,
     constant="lipschitz_tight",
 )
-@at_points(at_most, "rounding", part="largest curvature")
+@at_points(at_most, "rounding", "size", part="largest curvature")
 def equation_23(
     dataset: Dataset, constant: Literal["lipschitz", "lipschitz_tight"] = "lipschitz"
 ) -> Numbers:
-    """By the largest eigenvalue of the Hessian, at random W and at 0."""
+    """By the largest eigenvalue of the Hessian, at random W and at 0.
+
+    It is a mean over samples, and rounds like the largest of them, however rare that is.
+    """
     basis = _pairs_basis(dataset)
     points = [At(dataset, np.zeros_like(dataset.target)), *random_points(dataset)]
     for at in points if len(basis) else ():
         top = float(at.curvature_roots(basis)[0] ** 2)
-        yield top, getattr(dataset, constant), at.rounding
+        yield top, getattr(dataset, constant), at.rounding, dataset.lipschitz
 
 
 @claim(
