@@ -228,3 +228,15 @@ def test_an_attribute_that_is_rounding_alone_is_no_proof() -> None:
     found = certify(claim_of(nothing), space, attempt, lambda case: case)
     assert not found.proved
     assert found.rounding
+
+
+def test_what_underflows_is_no_proof() -> None:
+    """1e-180 is 0 to whoever squares it."""
+
+    @lm.claim("nothing", setting="mechanics", on="instances")
+    def nothing(data):
+        return lm.equal(data.each(lambda d: 1e-180 * d.norm), 0.0)
+
+    found = proof(nothing, TILTED)
+    assert not found.proved
+    assert found.rounding

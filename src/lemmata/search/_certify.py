@@ -51,6 +51,9 @@ PLAINLY = 1e-6
 """And by this much, none of any well-behaved function of numbers that are right to rounding."""
 
 
+VANISHING = float(np.finfo(float).tiny) ** 0.5
+"""Below this a square underflows, and floating point knows no digits."""
+
 PATIENCE = 20.0
 """Seconds after which no more bits are tried, unless there is less time."""
 
@@ -118,6 +121,8 @@ def _untrained(
     if violation < doubt:
         says = f"the sides differ by {violation:.2g} only, where {doubt:.2g} may be an error"
         return Certificate(False, says, rounding=True)
+    if 0 < _gap(attempt) < VANISHING:
+        return Certificate(False, "so small that products underflow on the way", rounding=True)
     if not _certainly_false(claim, instance):
         return Certificate(False, UNPROVABLE)
     if not _same_elsewhere(claim, space, instance, attempt):
