@@ -225,6 +225,8 @@ def exact_problems(T: int, q: int, d: int, d_e: int | None, eta: str, eps: str) 
         broken.add("large_step")
     if d_e is not None and Fraction(eta) > Fraction(d_e * d_e, 40 * d * d * T):
         broken.add("large_stochastic_step")
+    if d_e is not None:  # signs with any inner products may have any delta
+        broken.add("isometry_not_certain")
     return broken
 
 
