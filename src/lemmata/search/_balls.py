@@ -1,7 +1,6 @@
 """Arrays of balls that a statement can be evaluated on as if they were arrays of numbers."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import is_dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 from flint import arb
 
 from lemmata._errors import InputError
-from lemmata.settings import Balls, Evidence, Nudged
+from lemmata.settings import Balls, Evidence, Nudged, with_numbers
 
 TRUSTED = 2.0**-40
 """Relative error of a number that an instance knows in floating point; whole numbers are exact."""
@@ -218,18 +217,12 @@ class BallInstance:
 
 def in_balls(value: Any) -> Any:
     """The value with balls for its floating-point numbers; all that is exact stays as it is."""
-    if isinstance(value, float | np.floating):
-        return as_balls(known_by(value))
-    if isinstance(value, np.ndarray) and np.issubdtype(value.dtype, np.floating):
-        balls = np.array([known_by(number) for number in value.ravel()], dtype=object)
-        return as_balls(balls.reshape(value.shape))
-    if isinstance(value, list | tuple) and value and not isinstance(value[0], int | str):
-        return [in_balls(part) for part in value]
-    if is_dataclass(value) and not isinstance(value, type):
-        return BallInstance(value, {})
-    if callable(value) and not isinstance(value, type):
-        return lambda *given, **named: in_balls(value(*given, **named))
-    return value
+
+    def enclose(number: Any) -> Any:
+        balls = np.array([known_by(entry) for entry in np.ravel(number)], dtype=object)
+        return as_balls(balls.reshape(np.shape(number)))
+
+    return with_numbers(value, enclose, lambda inner: BallInstance(inner, {}))
 
 
 class BallRun:

@@ -1,5 +1,6 @@
 """Instances whose numbers are a little off: what a statement makes of them tells its rounding."""
 
+from collections.abc import Callable
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -22,14 +23,25 @@ class Nudged:
 
 def nudged(value: Any, generator: np.random.Generator) -> Any:
     """The value with its floating-point numbers moved; all that is exact stays as it is."""
-    if isinstance(value, float | np.floating):
-        return value * (1 + NUDGE * generator.uniform(-1, 1))
-    if isinstance(value, np.ndarray) and np.issubdtype(value.dtype, np.floating):
-        return value * (1 + NUDGE * generator.uniform(-1, 1, value.shape))
+
+    def move(number: Any) -> Any:
+        return number * (1 + NUDGE * generator.uniform(-1, 1, np.shape(number)))
+
+    return with_numbers(value, move, lambda inner: Nudged(inner, generator))
+
+
+def with_numbers(value: Any, change: Callable[[Any], Any], wrap: Callable[[Any], Any]) -> Any:
+    """The value with its floating-point numbers and arrays changed, wherever they stand in it.
+
+    Values with attributes are wrapped, and functions give changed results.
+    """
+    floats = isinstance(value, np.ndarray) and np.issubdtype(value.dtype, np.floating)
+    if floats or isinstance(value, float | np.floating):
+        return change(value)
     if isinstance(value, list | tuple) and value and not isinstance(value[0], int | str):
-        return [nudged(part, generator) for part in value]
+        return [with_numbers(part, change, wrap) for part in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return Nudged(value, generator)
+        return wrap(value)
     if callable(value) and not isinstance(value, type):
-        return lambda *given, **named: nudged(value(*given, **named), generator)
+        return lambda *given, **named: with_numbers(value(*given, **named), change, wrap)
     return value
