@@ -29,7 +29,7 @@ _HOMES = {
     ),
     "lemmata.settings": (
         *("AbstractAnalysis", "AbstractSetting", "Column", "Evidence", "Hypothesis", "Option"),
-        *("Prediction", "Run", "AbstractSpace", "Scope"),
+        *("Prediction", "Run", "AbstractSpace", "Scope", "Forecast", "Look"),
     ),
     "lemmata.search": ("Finding", "Findings", "Outcome", "Witness"),
     "lemmata.training": ("AbstractDynamics", "Recording", "Store", "log_spaced", "run"),

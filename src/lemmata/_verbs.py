@@ -161,7 +161,7 @@ def train(
         embeddings: a second file, if the setting takes one.
         out: a folder in which runs are kept, and resumed from.
         track: see ``lm.Track``; shows progress.
-        options: what the setting takes (``lm.settings()["mechanics"].options``).
+        options: what the setting takes (``lm.mechanics.SETTING.options``).
     """
     instances, home, _ = _instances(data, setting, embeddings)
     options = {**_options_of(data), **options}

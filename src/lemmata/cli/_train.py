@@ -1,17 +1,18 @@
 """``lemmata train``."""
 
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from rich.table import Table
+from rich.table import Column, Table
 
 from lemmata._errors import InputError
 from lemmata._files import make_folder, write_whole
 from lemmata._plain import plain
 from lemmata.papers import find_setting
+from lemmata.report import cell, columns_of, write_training
 from lemmata.settings import AbstractSetting, Run, options_in
 from lemmata.training import Store
 
@@ -22,7 +23,11 @@ from ._terminal import answers, messages, print_json
 MOST_PROBLEMS = 12
 
 FEW_COLUMNS = 5
-"""So many leave room for nine digits."""
+MOST_DIGITS, LEAST_DIGITS = 9, 5
+"""Of a number, with few columns and with more."""
+
+GAP = 2
+"""Spaces beside a column."""
 
 
 def command(
@@ -44,14 +49,26 @@ def command(
                 (folder / "runs").rmdir()
                 folder.rmdir()
         raise
-    document = plain(run.document())
+    document = plain(_document(home, run))
     path = folder / "train" / f"{file.stem}.json"
     write_whole(path, f"{json.dumps(document, ensure_ascii=False, allow_nan=False)}\n".encode())
+    page = write_training(path.parent, file.stem, home, run, file.name)
     if as_json:
         print_json(document)
         return
     _show(home, run)
     messages().print(f"recorded: [bold]{path}[/]", highlight=False)
+    messages().print(f"page: [bold]{page}[/]", highlight=False)
+
+
+def _document(home: AbstractSetting[Any], run: Run) -> dict[str, Any]:
+    """The run, with what theory says about its columns and how it attends."""
+    document = run.document()
+    for i, entry in enumerate(document["instances"]):
+        if entry["trained"]:
+            entry["forecasts"] = [forecast.document() for forecast in home.forecasts(run, i)]
+            entry["attention"] = [look.document() for look in home.looks(run, i)]
+    return document
 
 
 def _show(home: AbstractSetting[Any], run: Run) -> None:
@@ -66,7 +83,8 @@ def _show(home: AbstractSetting[Any], run: Run) -> None:
         if not run.trained[i]:
             console.print(f"not trained: {run.reasons[i]}", style="bold red", markup=False)
             continue
-        console.print(_table(home, run, i))
+        for table in _tables(home, run, i, console.width):
+            console.print(table)
         if run.reasons[i] is not None:
             console.print(run.reasons[i], style="bold red", markup=False)
         for asked in run.predictions[i] if run.predictions else ():
@@ -74,20 +92,34 @@ def _show(home: AbstractSetting[Any], run: Run) -> None:
             console.print(text, highlight=False, markup=False)
 
 
-def _table(home: AbstractSetting[Any], run: Run, i: int) -> Table:
-    """One row a record, one column a measurement; then the losses of other tasks, if any."""
-    columns: dict[str, Any] = {"t": run.steps}
-    columns |= {
-        column.title: run.evidence.columns[column.name][i]
-        for column in home.columns
-        if column.title
-        and column.name in run.evidence.columns
-        and not np.isnan(run.evidence.columns[column.name][i]).all()
-    }
-    extras = run.extras[i] if run.extras else {}
-    columns |= {f"loss {task}": losses for task, losses in extras.get("tests", {}).items()}
-    digits = 9 if len(columns) <= FEW_COLUMNS + 1 else 5
-    table = Table(*columns, box=None)
-    for row in zip(*columns.values(), strict=True):
-        table.add_row(*("-" if np.isnan(value) else f"{value:.{digits}g}" for value in row))
-    return table
+def _tables(home: AbstractSetting[Any], run: Run, i: int, width: int) -> Iterator[Table]:
+    """One row a record, one column a measurement; as many tables as the terminal's width needs."""
+    columns = columns_of(home, run, i)
+    digits = MOST_DIGITS if len(columns) <= FEW_COLUMNS else LEAST_DIGITS
+    steps = ["t", *(f"{t:g}" for t in run.steps)]
+    texts = [[title, *(cell(x, digits) for x in values)] for title, values in columns.items()]
+    for group in _side_by_side([steps, *texts], width):
+        heads = (Column(text[0], justify="right", width=size) for text, size in group)
+        table = Table(*heads, box=None)
+        for row in zip(*(text[1:] for text, _ in group), strict=True):
+            table.add_row(*row)
+        yield table
+
+
+def _side_by_side(texts: list[list[str]], width: int) -> list[list[tuple[list[str], int]]]:
+    """Columns of text and their widths, in groups that fit; each starts with the first column.
+
+    Titles are broken at their spaces if that is what it takes.
+    """
+    whole = [max(map(len, text)) for text in texts]
+    broken = [max(map(len, (*text[0].split(), *text[1:]))) for text in texts]
+    sizes = whole if sum(whole) + GAP * len(whole) <= width else broken
+    (first, *rest), room = list(zip(texts, sizes, strict=True)), 0
+    groups: list[list[tuple[list[str], int]]] = []
+    for text, size in rest:
+        if not groups or size + GAP > room:
+            groups.append([first])
+            room = width - first[1] - GAP
+        groups[-1].append((text, size))
+        room -= size + GAP
+    return groups

@@ -3,7 +3,9 @@
 Plotting libraries are imported when something is drawn.
 """
 
+from ._columns import Panel as Panel
 from ._columns import plot_column as plot_column
+from ._columns import plot_panels as plot_panels
 from ._drawing import Drawing as Drawing
 from ._files import picture_bytes as picture_bytes
 from ._graph import draw_graph_layout as draw_graph_layout

@@ -1,15 +1,28 @@
-"""One recorded column against the steps, as a figure of its own."""
+"""Recorded columns against the steps: one as a figure of its own, or all of a run."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Num
 
 from lemmata._errors import InputError, unknown_name
 
-from ._style import COLUMN_WIDTH, PALETTE, style
+from ._style import COLUMN_WIDTH, PALETTE, TEXT_WIDTH, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 BANDS = ("quantiles", "ci95", "none")
+
+PANEL_HEIGHT = 1.75
+"""Of one column among several, in inches."""
+
+FORECAST_COLOURS = ("red", "green", "purple")
+
+WIDE = 100.0
+"""Values that span more than this factor are drawn on a logarithmic scale."""
 
 
 def plot_column(
@@ -37,10 +50,57 @@ def plot_column(
                 low, high = mean - error, mean + error
             axes.fill_between(steps, low, high, color=PALETTE["blue"], alpha=0.25, linewidth=0)
         axes.plot(steps, mean, color=PALETTE["blue"])
-        axes.set_xlabel("t")
         axes.set_ylabel(name)
-        if log and steps[-1] > 0:
-            axes.set_xscale("symlog", linthresh=max(1, int(steps[steps > 0][0])))
-            if (mean > 0).all() and mean.max() > 100 * mean.min():
-                axes.set_yscale("log")
+        _scale(axes, steps, mean, log)
     return picture
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One column of a run, and curves with their names that are drawn beside it."""
+
+    title: str
+    values: Float[np.ndarray, "records"]
+    beside: Sequence[tuple[Float[np.ndarray, "records"], str]] = ()
+
+
+def plot_panels(steps: Num[np.ndarray, "records"], panels: Sequence[Panel]) -> Any:
+    """All columns of a run, two a row."""
+    from matplotlib.figure import Figure
+
+    lines = -(-len(panels) // 2)
+    with style():
+        picture = Figure(figsize=(TEXT_WIDTH, PANEL_HEIGHT * lines))
+        places = np.ravel(picture.subplots(lines, 2, squeeze=False))
+        for axes, panel in zip(places, panels, strict=False):
+            _draw(axes, steps, panel)
+        for axes in places[len(panels) :]:
+            axes.set_axis_off()
+    return picture
+
+
+def _draw(axes: "Axes", steps: Num[np.ndarray, "records"], panel: Panel) -> None:
+    axes.set_title(panel.title)
+    marker = "o" if np.isfinite(panel.values).sum() == 1 else None
+    axes.plot(steps, panel.values, color=PALETTE["blue"], marker=marker)
+    for (values, says), colour in zip(panel.beside, FORECAST_COLOURS, strict=False):
+        axes.plot(steps, values, "--", color=PALETTE[colour], linewidth=1.0, label=says)
+    _scale(axes, steps, panel.values, True)
+    if panel.beside:
+        axes.legend()
+
+
+def _scale(
+    axes: "Axes",
+    steps: Num[np.ndarray, "records"],
+    values: Float[np.ndarray, "records"],
+    log: bool,
+) -> None:
+    """Logarithmic axes where that shows more."""
+    axes.set_xlabel("t")
+    if not log or not len(steps) or steps[-1] <= 0:
+        return
+    axes.set_xscale("symlog", linthresh=max(1, int(steps[steps > 0][0])))
+    positive = values[values > 0]
+    if len(positive) and not (values < 0).any() and positive.max() > WIDE * positive.min():
+        axes.set_yscale("log", nonpositive="mask")

@@ -12,18 +12,25 @@ LONGEST_TEXT = 600
 MOST_ROWS = 200
 """Rows of any table."""
 
+DARKEST = 0.45
+"""How much of the full colour stands behind a token; letters stay legible on it."""
+
 
 def clean(text: object, longest: int = LONGEST_TEXT) -> str:
     """Someone's words without invisible characters, which could reorder or break the page."""
     return legible(str(text), substitute=False, longest=longest)
 
 
-def chip(token: Token, note: str | None = None) -> Markup:
-    """A token in a frame, so that its ends show; a long one is cut and whole in the tooltip."""
+def chip(token: Token, note: str | None = None, shade: float = 0.0) -> Markup:
+    """A token in a frame, so that its ends show; a long one is cut and whole in the tooltip.
+
+    ``shade``, from 0 to 1, is how dark its ground is.
+    """
     shown = clean(token, LONGEST_TOKEN)
     whole = clean(token) if len(str(token)) > LONGEST_TOKEN else None
     words = join(shown, element("small", f" {note}")) if note else join(shown)
-    return element("span", words, class_="token", title=whole)
+    ground = f"--shade:{DARKEST * shade:.0%}" if shade > 0 else None
+    return element("span", words, class_="token", title=whole, style=ground)
 
 
 def chips(tokens: Sequence[Token], most: int = MOST_ROWS, separator: str = " ") -> Markup:

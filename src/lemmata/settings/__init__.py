@@ -8,6 +8,9 @@ from ._evidence import Evidence as Evidence
 from ._evidence import Grid as Grid
 from ._evidence import as_rows as as_rows
 from ._evidence import in_places as in_places
+from ._forecasts import Forecast as Forecast
+from ._forecasts import Look as Look
+from ._forecasts import anchored as anchored
 from ._hypothesis import Hypothesis as Hypothesis
 from ._hypothesis import hypothesis as hypothesis
 from ._hypothesis import union as union

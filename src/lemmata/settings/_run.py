@@ -1,6 +1,6 @@
 """What training gives: columns of numbers, and what the trained model does."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +43,7 @@ class Run:
         extras: further answers about each instance, ready for JSON.
         predictions: what was asked of each model.
         model: whatever the setting keeps of the trained weights.
+        options: what was asked for.
     """
 
     setting: str
@@ -55,6 +56,7 @@ class Run:
     extras: tuple[dict[str, Any], ...] = ()
     predictions: tuple[tuple[Prediction, ...], ...] = ()
     model: Any = field(default=None, repr=False)
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or "evidence" not in self.__dict__:
@@ -80,6 +82,10 @@ class Run:
         """The recorded steps."""
         assert self.evidence.steps is not None
         return self.evidence.steps
+
+    def row(self, i: int) -> int:
+        """The place of instance i among those that were trained."""
+        return sum(self.trained[:i])
 
     def document(self) -> dict[str, Any]:
         """The run as values that can be written as JSON, one entry an instance."""

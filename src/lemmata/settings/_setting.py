@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from lemmata._errors import InputError, unknown_name
 from lemmata.training import Store
 
+from ._forecasts import Forecast, Look
 from ._hypothesis import Hypothesis
 from ._options import Option, check_options
 from ._orders import OrdersView
@@ -99,6 +100,14 @@ class AbstractSetting(abc.ABC, Generic[InstanceT]):
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that do not exist or would have no effect."""
         check_options(self.key, self.options, options)
+
+    def forecasts(self, run: Run, i: int) -> Sequence[Forecast]:
+        """What theory says about the columns of instance i, to be drawn beside them."""
+        return ()
+
+    def looks(self, run: Run, i: int) -> Sequence[Look]:
+        """Attention on some inputs of instance i, before and after training."""
+        return ()
 
     def hypothesis(self, name: str) -> Hypothesis:
         """A hypothesis by its name."""

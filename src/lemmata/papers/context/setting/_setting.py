@@ -13,7 +13,9 @@ from lemmata.settings import (
     AbstractSetting,
     Column,
     Evidence,
+    Forecast,
     Hypothesis,
+    Look,
     Option,
     Run,
     Track,
@@ -25,6 +27,7 @@ from lemmata.settings import (
 from lemmata.training import Store
 
 from ._analysis import Analysis, analyze_plan
+from ._forecasts import forecasts, looks
 from ._hypotheses import CONVERGENCE, HYPOTHESES
 from ._path import LEAST_GAP
 from ._plan import Plan
@@ -168,7 +171,14 @@ class ContextSetting(AbstractSetting[Plan]):
             diverged=tuple(runs[i].diverged if i in runs else None for i in range(len(refused))),
             extras=tuple(_rates(training, plan) for plan in instances),
             model=tuple(runs.get(i) for i in range(len(refused))),
+            options=dict(options),
         )
+
+    def forecasts(self, run: Run, i: int) -> Sequence[Forecast]:
+        return forecasts(run, i)
+
+    def looks(self, run: Run, i: int) -> Sequence[Look]:
+        return looks(run, i)
 
 
 def _rates(training: PlanTraining, plan: Plan) -> dict[str, float | None]:

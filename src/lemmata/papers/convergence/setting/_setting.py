@@ -11,7 +11,9 @@ from lemmata.settings import (
     AbstractSetting,
     Column,
     Evidence,
+    Forecast,
     Grid,
+    Look,
     Prediction,
     Run,
     Track,
@@ -23,6 +25,7 @@ from lemmata.training import Store
 
 from ._analysis import ConvergenceAnalysis
 from ._dataset import Dataset
+from ._forecasts import forecasts, looks
 from ._generators import Realizable, generate
 from ._hypotheses import HYPOTHESES
 from ._options import OPTIONS, Request, request_of
@@ -116,7 +119,14 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
             extras=tuple(answers.get(i, {"cyclic_distance": None}) for i in range(len(instances))),
             predictions=tuple(predictions.get(i, ()) for i in range(len(instances))),
             model=model,
+            options=dict(options),
         )
+
+    def forecasts(self, run: Run, i: int) -> Sequence[Forecast]:
+        return forecasts(run, i)
+
+    def looks(self, run: Run, i: int) -> Sequence[Look]:
+        return looks(run, i)
 
 
 def _train(

@@ -12,7 +12,9 @@ from lemmata.settings import (
     AbstractSetting,
     Column,
     Evidence,
+    Forecast,
     Grid,
+    Look,
     Prediction,
     Run,
     Track,
@@ -25,6 +27,7 @@ from lemmata.training import Store
 from ._analysis import MechanicsAnalysis
 from ._batch import Matrix
 from ._dataset import Dataset
+from ._forecasts import forecasts, looks
 from ._generators import ACYCLIC, CYCLIC
 from ._hypotheses import HYPOTHESES
 from ._options import CURVES, OPTIONS, Request, request_of
@@ -142,7 +145,14 @@ class MechanicsSetting(AbstractSetting[Dataset]):
                 for i, dataset in enumerate(instances)
             ),
             model=model,
+            options=dict(options),
         )
+
+    def forecasts(self, run: Run, i: int) -> Sequence[Forecast]:
+        return forecasts(run, i)
+
+    def looks(self, run: Run, i: int) -> Sequence[Look]:
+        return looks(run, i)
 
 
 def _descend(

@@ -11,7 +11,9 @@ from lemmata.settings import (
     AbstractSetting,
     Column,
     Evidence,
+    Forecast,
     Hypothesis,
+    Look,
     Option,
     Run,
     Track,
@@ -22,6 +24,7 @@ from lemmata.training import Store
 
 from ._analysis import Analysis, analyze_plan
 from ._encodings import walsh
+from ._forecasts import forecasts, looks
 from ._hypotheses import CONVERGES, ISOMETRY, SMALL_LOSS, SMALL_STEP, SPARSE, STOCHASTIC_STEP
 from ._plan import Plan, Query, largest_epsilon, largest_rate
 from ._plan_file import read_plans
@@ -148,7 +151,14 @@ class SelectionSetting(AbstractSetting[Plan]):
             diverged=tuple(plan.diverged for plan in trained),
             extras=tuple(plan.extras for plan in trained),
             model=tuple(trained),
+            options=dict(options),
         )
+
+    def forecasts(self, run: Run, i: int) -> Sequence[Forecast]:
+        return forecasts(run, i)
+
+    def looks(self, run: Run, i: int) -> Sequence[Look]:
+        return looks(run, i)
 
 
 def _draw_plan(seed: int, number: int) -> Plan:

@@ -1,0 +1,176 @@
+"""A training run as a page: curves with what theory says, attention before and after, numbers."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from lemmata._files import write_whole
+from lemmata._html import Markup, element, join
+from lemmata.drawing import Drawing, Panel, percent, plot_panels
+from lemmata.settings import AbstractSetting, Look, Run
+
+from ._page import document, inline_svg
+from ._pieces import MOST_ROWS, chip, clean, facts, folded, more_line, separated, table
+from ._save import save_drawing
+
+MOST_INSTANCES = 10
+
+MOST_POSITIONS = 40
+"""Of an input that is shown."""
+
+DIGITS = 6
+
+
+def columns_of(setting: AbstractSetting[Any], run: Run, i: int) -> dict[str, np.ndarray]:
+    """What was recorded of an instance, by title; columns without a title or a number are not."""
+    recorded = run.evidence.columns
+    columns = {
+        column.title: recorded[column.name][i]
+        for column in setting.columns
+        if column.title and column.name in recorded and not np.isnan(recorded[column.name][i]).all()
+    }
+    extras = run.extras[i] if run.extras else {}
+    return columns | {f"loss {task}": x for task, x in extras.get("tests", {}).items()}
+
+
+def write_training(
+    folder: Path, stem: str, setting: AbstractSetting[Any], run: Run, source: str
+) -> Path:
+    """Write ``STEM.html``, which loads nothing, and a figure of each instance.
+
+    Args:
+        folder: where they go.
+        stem: the name of the page without its ending; figures are ``STEM.svg`` and ``STEM.pdf``,
+            with the number of the instance if there are several.
+        setting: how the run is to be read.
+        run: what was trained.
+        source: the name of what was trained on.
+
+    Returns:
+        The path of the page.
+    """
+    shown = range(min(len(run.instances), MOST_INSTANCES))
+    names = [stem if len(run.instances) == 1 else f"{stem}-{i}" for i in shown]
+    title = f"Training on {clean(source, 120)}"
+    header = element("header", element("h1", title), element("p", clean(run.rule)))
+    articles = [_instance(folder, names[i], setting, run, i) for i in shown]
+    hidden = more_line(len(run.instances) - len(shown), "instances")
+    path = folder / f"{stem}.html"
+    write_whole(path, document(title, header, *articles, hidden).encode())
+    return path
+
+
+def _instance(folder: Path, stem: str, setting: AbstractSetting[Any], run: Run, i: int) -> Markup:
+    """Everything about one instance."""
+    instance, reason = run.instances[i], run.reasons[i]
+    head = element("h2", clean(instance.name))
+    notes = [f"{problem.message} ({problem.where})" for problem in instance.problems]
+    cautions = [element("p", clean(text), class_="caution") for text in notes[:MOST_ROWS]]
+    if not run.trained[i]:
+        return element("article", head, element("p", f"Not trained: {reason}"), *cautions)
+    if reason is not None:
+        cautions.insert(0, element("p", clean(reason), class_="caution"))
+    return element(
+        "article",
+        head,
+        *cautions,
+        _curves(folder, stem, setting, run, i),
+        _attention(setting, run, i),
+        _answers(run, i),
+        _numbers(run.steps, columns_of(setting, run, i)),
+    )
+
+
+def _curves(folder: Path, stem: str, setting: AbstractSetting[Any], run: Run, i: int) -> Markup:
+    """One panel a column, with what theory says about it."""
+    forecasts = setting.forecasts(run, i)
+    titles = {column.title: column for column in setting.columns if column.title}
+    panels = [
+        Panel(
+            title,
+            values,
+            [
+                (f.values, f.says)
+                for f in forecasts
+                if title in titles and f.column == titles[title].name
+            ],
+        )
+        for title, values in columns_of(setting, run, i).items()
+        if title not in {forecast.says for forecast in forecasts}
+    ]
+    drawing = Drawing(plot_panels(run.steps, panels), "", {})
+    files = save_drawing(drawing, folder, stem)
+    svg = (folder / files["svg"]).read_text(encoding="utf-8")
+    links = [element("a", kind.upper(), href=path) for kind, path in files.items()]
+    said = "Solid: what was recorded. Dashed: what theory says." if forecasts else ""
+    meanings = [
+        (panel.title, titles[panel.title].says) for panel in panels if panel.title in titles
+    ]
+    return element(
+        "section",
+        element("h3", "Curves"),
+        element("figure", inline_svg(svg, f"{stem}-", f"curves of {run.instances[i].name}")),
+        element("p", said, class_="note") if said else None,
+        facts((title, clean(says)) for title, says in meanings if says),
+        element("p", *[join(link, " ") for link in links], class_="files"),
+        class_="figure",
+    )
+
+
+def _attention(setting: AbstractSetting[Any], run: Run, i: int) -> Markup | None:
+    looks = setting.looks(run, i)
+    if not looks:
+        return None
+    return element(
+        "section",
+        element("h3", "Attention, before and after"),
+        element("p", "The darker, the more.", class_="note"),
+        *[
+            join(
+                element("h4", clean(look.title)),
+                facts(
+                    (when, _shaded(look, x))
+                    for when, x in (("before", look.before), ("after", look.after))
+                ),
+            )
+            for look in looks
+        ],
+    )
+
+
+def _shaded(look: Look, attention: Float[np.ndarray, "positions"]) -> Markup:
+    """The tokens of an input, each as dark as the attention on it."""
+    pieces = [
+        chip(token, percent(float(share)), shade=float(share))
+        for token, share in zip(look.tokens[:MOST_POSITIONS], attention, strict=False)
+    ]
+    rest = len(look.tokens) - MOST_POSITIONS
+    return join(separated(pieces, " "), f" and {rest} more" if rest > 0 else None)
+
+
+def _answers(run: Run, i: int) -> Markup | None:
+    asked = run.predictions[i] if run.predictions else ()
+    if not asked:
+        return None
+    rows = [[clean(p.input), chip(p.next), f"{p.probability:.4f}"] for p in asked]
+    head = ["input", "expected next", "with"]
+    return element("section", element("h3", "Predictions"), table(head, rows, len(rows), "inputs"))
+
+
+def _numbers(steps: np.ndarray, columns: dict[str, np.ndarray]) -> Markup:
+    rows = [
+        [
+            int(t) if float(t).is_integer() else f"{t:g}",
+            *(cell(x[k], DIGITS) for x in columns.values()),
+        ]
+        for k, t in enumerate(steps)
+    ]
+    grid = table(["t", *columns], rows[:MOST_ROWS], len(rows), "records")
+    return folded("The numbers", grid)
+
+
+def cell(value: float, digits: int) -> str:
+    """A number of a table; a dash for one that is not known."""
+    return "-" if np.isnan(value) else f"{value:.{digits}g}"
