@@ -208,13 +208,28 @@ def test_a_graph_is_saved_as_its_ending_says(tmp_path: Path) -> None:
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", saved.read_text("utf-8"))
     assert sorted(texts) == ["a", "b", "c", "x"]
     assert dataset.graphs["c"].save(str(tmp_path / "c.pdf")).read_bytes().startswith(b"%PDF")
+    picture = dataset.graphs["c"].save(tmp_path / "c.tex").read_text("utf-8")
+    assert sorted(re.findall(r"\\node.*{(.)};", picture)) == ["a", "b", "c", "x"]
     shares = re.findall(r">(.) (\d+)", SETTING.analyze(dataset).graphs["c"]._repr_svg_() or "")
     assert sorted(shares) == [("a", "75"), ("b", "25")]
-    with pytest.raises(InputError, match=r"end the name in \.pdf, \.svg or \.png"):
+    with pytest.raises(InputError, match=r"end the name in \.pdf, \.svg, \.png or \.tex"):
         dataset.graphs["c"].save(tmp_path / "c.jpg")
     with pytest.raises(InputError, match=r"unknown last token 'z'.*known: c"):
         dataset.graphs["z"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.pdf", "c.svg"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.pdf", "c.svg", "c.tex"]
+
+
+def test_a_graph_for_latex_has_every_arrow_and_escapes_words(tmp_path: Path) -> None:
+    """a beats b beats c, so that the arrow from a to c is left out; x_% is never compared."""
+    dataset = Dataset.from_sentences("m", ["a b c a", "b c b", "x_% c x_%"])
+    picture = dataset.graphs["c"].save(tmp_path / "c.tex").read_text("utf-8")
+    arrows = re.findall(
+        r"\\draw\[-latex.*?\] \(([\d.]+), ([\d.]+)\).*\(([\d.]+), ([\d.]+)\);", picture
+    )
+    assert len(arrows) == 3
+    assert all(float(top) < float(bottom) for _, top, _, bottom in arrows)
+    assert r"{x\_\%};" in picture
+    assert picture.count("{") == picture.count("}") + picture.count(r"\{")
 
 
 def test_everything_is_escaped(tmp_path: Path) -> None:

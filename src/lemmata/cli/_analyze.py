@@ -6,12 +6,11 @@ from lemmata._errors import InputError
 from lemmata._files import make_folder, write_json
 from lemmata._plain import plain
 from lemmata._verbs import analyze
+from lemmata.drawing import GRAPH_FORMATS
 from lemmata.papers import find_setting
 from lemmata.report import write_analysis
 
 from ._terminal import answers, messages, print_json
-
-FORMATS = ("svg", "pdf", "png")
 
 
 def command(
@@ -25,8 +24,8 @@ def command(
     """Analyze, print, and write the report; with ``--json``, only if a place is given."""
     formats = tuple(figures.split(","))
     for name in formats:
-        if name not in FORMATS:
-            raise InputError(f"--figures takes {', '.join(FORMATS)}; got '{name}'")
+        if name not in GRAPH_FORMATS:
+            raise InputError(f"--figures takes {', '.join(GRAPH_FORMATS)}; got '{name}'")
     home = find_setting(setting)
     analyses = analyze(home.read(file, embeddings), home)
     documents = [plain(analysis.document()) for analysis in analyses]

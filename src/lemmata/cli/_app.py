@@ -105,7 +105,7 @@ def falsify(parser: Parser) -> None:
 def analyze(parser: Parser) -> None:
     """Say what your token sequences, or your plans, mean to one attention layer."""
     _data(parser)
-    says = "Formats in which graphs are saved."
+    says = "Formats in which graphs are saved: svg, pdf, png, tex (TikZ)."
     parser.option("--figures", says, metavar="svg,pdf", default="svg")
     _out(parser, None, "Where the report goes: lemmata-out, or nowhere with --json.")
     _json(parser)

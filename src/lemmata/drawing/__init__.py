@@ -15,6 +15,7 @@ from ._layout import Box as Box
 from ._layout import GraphLayout as GraphLayout
 from ._layout import lay_out_graph as lay_out_graph
 from ._letters import legible as legible
+from ._named import GRAPH_FORMATS as GRAPH_FORMATS
 from ._named import NamedGraph as NamedGraph
 from ._named import NamedGraphs as NamedGraphs
 from ._numbers import number as number

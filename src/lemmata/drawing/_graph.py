@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 Edge = tuple[int, int]
 Place = tuple[float, float]
 
-_HEAD = 5.0
+HEAD = 5.0
 """The length of an arrow's head, in points."""
 
-_ARROW = "#A0A0A0"
-_PANEL = "#F6F6F6"
-_TIE = "#DDEFFA"
+ARROW = "#A0A0A0"
+PANEL = "#F6F6F6"
+TIE = "#DDEFFA"
 
 _SWEEPS = 4
 """Rounds of moving each node above the middle of its neighbours."""
@@ -102,16 +102,16 @@ def draw_graph_layout(
         colours: the outline of a token; black where missing.
     """
     grey, light = PALETTE["grey"], PALETTE["light"]
-    _shape(axes, [_curve(*arrow) for arrow in layout.arrows], "none", _ARROW, 1)
+    _shape(axes, [_curve(*arrow) for arrow in layout.arrows], "none", ARROW, 1)
     _shape(
         axes,
         [_head(end) for end in dict.fromkeys(end for _, end in layout.arrows)],
-        _ARROW,
+        ARROW,
         "none",
         1,
     )
-    _shape(axes, [_rounded(box, 5.0) for box in layout.panels], _PANEL, light, 2)
-    _shape(axes, [_rounded(box, 7.0) for box in layout.ties], _TIE, PALETTE["blue"], 3)
+    _shape(axes, [_rounded(box, 5.0) for box in layout.panels], PANEL, light, 2)
+    _shape(axes, [_rounded(box, 7.0) for box in layout.ties], TIE, PALETTE["blue"], 3)
     outlines: dict[str, list[Box]] = {}
     for token, box in layout.tokens.items():
         plain = grey if token in layout.idle else PALETTE["black"]
@@ -151,7 +151,7 @@ def _curve(start: Point, end: Point) -> "Path":
     """Leaves a winner downwards, and arrives from above."""
     from matplotlib.path import Path
 
-    tip = (end[0], end[1] - _HEAD)
+    tip = (end[0], end[1] - HEAD)
     bend = 0.5 * (tip[1] - start[1])
     corners = [start, (start[0], start[1] + bend), (tip[0], tip[1] - bend), tip]
     return Path(corners, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
@@ -161,7 +161,7 @@ def _head(end: Point) -> "Path":
     from matplotlib.path import Path
 
     x, y = end
-    return Path([(x - _HEAD / 2, y - _HEAD), (x + _HEAD / 2, y - _HEAD), end, end], closed=True)
+    return Path([(x - HEAD / 2, y - HEAD), (x + HEAD / 2, y - HEAD), end, end], closed=True)
 
 
 def _rounded(box: Box, radius: float) -> "Path":

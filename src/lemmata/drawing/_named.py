@@ -13,9 +13,10 @@ from lemmata.tokens import PriorityGraph, Token
 
 from ._files import METADATA, picture_bytes
 from ._graph import draw_graph_layout
-from ._layout import lay_out_graph
+from ._layout import GraphLayout, lay_out_graph
 from ._numbers import percent
 from ._style import PALETTE, style
+from ._tikz import tikz_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 MOST_TOKENS = 200
 MOST_LAYERS = 40
 """Graphs beyond these are better told than drawn."""
+
+GRAPH_FORMATS = (*METADATA, "tex")
 
 _FONT = 9.0
 _WIDTH = 7.4
@@ -107,22 +110,24 @@ class NamedGraph:
         return bool(self.graph.evidence) and small
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture; the ending says how: ``.pdf``, ``.svg`` or ``.png``.
+        """Write the picture; the ending says how: ``.pdf``, ``.svg``, ``.png`` or ``.tex``.
 
         The words of an SVG are text, and the viewer has fonts for all scripts; elsewhere, squares
         stand for characters that the figures' font lacks.
         """
         path = Path(path)
         kind = path.suffix.removeprefix(".").lower()
-        if kind not in METADATA:
+        if kind not in GRAPH_FORMATS:
             raise InputError(
-                f"cannot write a graph as '{path.name}'; end the name in .pdf, .svg or .png"
+                f"cannot write a graph as '{path.name}'; end the name in .pdf, .svg, .png or .tex"
             )
         write_whole(path, self.content(kind))
         return path
 
     def content(self, kind: str) -> bytes:
-        """The picture as a file of the kind ``svg``, ``pdf`` or ``png``."""
+        """The picture as a file of the kind ``svg``, ``pdf``, ``png`` or ``tex``."""
+        if kind == "tex":
+            return tikz_picture(self._layout(substitute=False), self._colours).encode()
         with style(), warnings.catch_warnings():
             # The library measures words whose glyphs it lacks, and says so.
             warnings.simplefilter("ignore", UserWarning)
@@ -132,10 +137,8 @@ class NamedGraph:
     def _repr_svg_(self) -> str | None:
         return self.content("svg").decode() if self.drawable else None
 
-    def _figure(self, substitute: bool) -> "Figure":
-        from matplotlib.figure import Figure
-
-        layout = lay_out_graph(
+    def _layout(self, substitute: bool) -> GraphLayout:
+        return lay_out_graph(
             self.graph.edges,
             {token: str(self.word(token)) for token in self.graph.nodes},
             idle=self.idle,
@@ -144,10 +147,19 @@ class NamedGraph:
             font=_FONT,
             substitute=substitute,
         )
-        red = {token: PALETTE["red"] for tied in self.winners for token in tied}
+
+    @property
+    def _colours(self) -> dict[int, str]:
+        """The outlines of what nothing beats."""
+        return {token: PALETTE["red"] for tied in self.winners for token in tied}
+
+    def _figure(self, substitute: bool) -> "Figure":
+        from matplotlib.figure import Figure
+
+        layout = self._layout(substitute)
         figure = Figure(figsize=layout.size)
         figure.set_layout_engine("none")
-        draw_graph_layout(figure.add_axes((0.0, 0.0, 1.0, 1.0)), layout, colours=red)
+        draw_graph_layout(figure.add_axes((0.0, 0.0, 1.0, 1.0)), layout, colours=self._colours)
         return figure
 
 

@@ -88,8 +88,8 @@ def write_analysis(
         folder: where they go.
         analyses: one an instance.
         source: the name of what was analyzed.
-        figures: the formats of the graphs, ``svg``, ``pdf`` or ``png``; a graph is named after its
-            last token, as in ``graph-please.svg``.
+        figures: the formats of the graphs, ``svg``, ``pdf``, ``png`` or ``tex``; a graph is named
+            after its last token, as in ``graph-please.svg``.
 
     Returns:
         The path of the page.

@@ -2,29 +2,15 @@
 
 from collections.abc import Iterable
 
+from lemmata._latex import latex
 from lemmata.claims import Verdict, worth
-
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-}
 
 
 def latex_table(verdicts: Iterable[Verdict]) -> str:
     """A ``longtable`` of booktabs style, one row a claim."""
     rows = [
         " & ".join(
-            _escape(word)
+            latex(word)
             for word in (verdict.claim, verdict.status.value, worth(verdict), verdict.statement)
         )
         + r" \\"
@@ -39,7 +25,3 @@ def latex_table(verdicts: Iterable[Verdict]) -> str:
         *(r"\bottomrule", r"\end{longtable}"),
     ]
     return "\n".join(lines)
-
-
-def _escape(text: str) -> str:
-    return "".join(_SPECIAL.get(letter, letter) for letter in text)
