@@ -21,6 +21,7 @@ ROOMS = (
     "claims",
     "search",
     "papers",
+    "sweeps",
     "report",
     "cli",
 )
@@ -32,6 +33,10 @@ PAPER_ROOMS = ("theory", "setting", "counterexamples", "experiments", "claims", 
 INSIDE_FUNCTIONS = {
     "matplotlib": "drawing takes its time to load, and most commands draw nothing",
     "pandas": "it is not needed otherwise",
+    "polars": "it is not needed otherwise",
+    "pyarrow": "it is not needed otherwise",
+    "duckdb": "only sweeps need it, and it is an extra",
+    "distributed": "only sweeps on a cluster need it, and it is an extra",
     "rich": "the command line starts fast because it loads this when there is something to show",
     "lemmata": "the command line starts fast because a command loads what it runs",
 }

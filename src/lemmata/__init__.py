@@ -29,8 +29,9 @@ _HOMES = {
     ),
     "lemmata.settings": (
         *("AbstractAnalysis", "AbstractSetting", "Column", "Evidence", "Hypothesis", "Option"),
-        *("Prediction", "Run", "AbstractSpace", "Scope", "Forecast", "Look"),
+        *("Prediction", "Run", "AbstractSpace", "Scope", "Forecast", "Look", "Parameter"),
     ),
+    "lemmata.sweeps": ("sweep", "SweepTable"),
     "lemmata.search": ("Finding", "Findings", "Outcome", "Witness"),
     "lemmata.training": ("AbstractDynamics", "Recording", "Store", "log_spaced", "run"),
     "lemmata.attention": ("AbstractLoss", "Shape"),

@@ -44,7 +44,7 @@ def parsers() -> tuple[Parser, dict[str, Parser]]:
     page.add_argument("--version", action="version", version=says, help="Print the version.")
     made = page.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     commands = {}
-    for declare in (list_, reproduce, check, falsify, analyze, train):
+    for declare in (list_, reproduce, check, falsify, analyze, train, sweep):
         name = declare.__name__.rstrip("_")
         about = cleandoc(declare.__doc__ or "")
         parser = made.add_parser(name, help=about.split("\n\n")[0], description=about)
@@ -123,6 +123,24 @@ def train(parser: Parser) -> None:
         steps="The number of steps.",
         record="Steps to record, as in 1,100,...; log-spaced if absent.",
     )
+    _out(parser)
+    _json(parser)
+
+
+def sweep(parser: Parser) -> None:
+    """Measure a setting, or judge a claim, at every point of a grid.
+
+    What is there already is not run again; a sweep that was stopped goes on.
+    """
+    parser.add_argument("target", metavar="TARGET", help="A setting, a claim, FILE.py::NAME.")
+    says = "Values: K=4..32..4, eta=1e-3..1e3..x10, d=1,2,5. Several make a grid."
+    parser.option("--over", says, action="append", metavar="NAME=VALUES")
+    parser.switch("--zip", "Walk through all values together.")
+    parser.option("--seeds", "How many instances at each point.", type=int, default=1)
+    says = "Columns, or numbers of the analysis, as in norm,max_margin.norm."
+    parser.option("--measure", says, default="", metavar="NAMES")
+    parser.option("--workers", "Processes; usually one a processor.", type=int, metavar="N")
+    parser.option("--scheduler", "A running Dask scheduler does the work.", metavar="ADDRESS")
     _out(parser)
     _json(parser)
 

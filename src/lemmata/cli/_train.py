@@ -1,12 +1,11 @@
 """``lemmata train``."""
 
 import json
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from rich.table import Column, Table
+from rich.table import Table
 
 from lemmata._errors import InputError
 from lemmata._files import make_folder, write_whole
@@ -18,6 +17,7 @@ from lemmata.training import Store
 
 from ._options import Flags, read_options
 from ._progress import progress
+from ._tables import side_by_side
 from ._terminal import answers, messages, print_json
 
 MOST_PROBLEMS = 12
@@ -25,9 +25,6 @@ MOST_PROBLEMS = 12
 FEW_COLUMNS = 5
 MOST_DIGITS, LEAST_DIGITS = 9, 5
 """Of a number, with few columns and with more."""
-
-GAP = 2
-"""Spaces beside a column."""
 
 
 def command(
@@ -92,34 +89,10 @@ def _show(home: AbstractSetting[Any], run: Run) -> None:
             console.print(text, highlight=False, markup=False)
 
 
-def _tables(home: AbstractSetting[Any], run: Run, i: int, width: int) -> Iterator[Table]:
+def _tables(home: AbstractSetting[Any], run: Run, i: int, width: int) -> list[Table]:
     """One row a record, one column a measurement; as many tables as the terminal's width needs."""
     columns = columns_of(home, run, i)
     digits = MOST_DIGITS if len(columns) <= FEW_COLUMNS else LEAST_DIGITS
     steps = ["t", *(f"{t:g}" for t in run.steps)]
     texts = [[title, *(cell(x, digits) for x in values)] for title, values in columns.items()]
-    for group in _side_by_side([steps, *texts], width):
-        heads = (Column(text[0], justify="right", width=size) for text, size in group)
-        table = Table(*heads, box=None)
-        for row in zip(*(text[1:] for text, _ in group), strict=True):
-            table.add_row(*row)
-        yield table
-
-
-def _side_by_side(texts: list[list[str]], width: int) -> list[list[tuple[list[str], int]]]:
-    """Columns of text and their widths, in groups that fit; each starts with the first column.
-
-    Titles are broken at their spaces if that is what it takes.
-    """
-    whole = [max(map(len, text)) for text in texts]
-    broken = [max(map(len, (*text[0].split(), *text[1:]))) for text in texts]
-    sizes = whole if sum(whole) + GAP * len(whole) <= width else broken
-    (first, *rest), room = list(zip(texts, sizes, strict=True)), 0
-    groups: list[list[tuple[list[str], int]]] = []
-    for text, size in rest:
-        if not groups or size + GAP > room:
-            groups.append([first])
-            room = width - first[1] - GAP
-        groups[-1].append((text, size))
-        room -= size + GAP
-    return groups
+    return side_by_side([steps, *texts], width)

@@ -19,6 +19,7 @@ from ._nudged import Nudged as Nudged
 from ._nudged import with_numbers as with_numbers
 from ._options import RECORD as RECORD
 from ._options import Option as Option
+from ._options import Parameter as Parameter
 from ._options import check_options as check_options
 from ._options import number_or as number_or
 from ._options import step_numbers as step_numbers

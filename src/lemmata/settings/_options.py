@@ -39,6 +39,35 @@ class Option:
             raise InputError(f"{self.flag} takes {self.expects}; got '{text}'") from error
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """A size, or another choice, with which instances of a setting are made.
+
+    Attributes:
+        name: as the paper writes it: ``K``, ``d_e``.
+        says: what it is.
+        usual: its value where nothing is said.
+        parse: from text as typed; raises ``ValueError`` for what it cannot be.
+        choices: the words it may be, if there are only some.
+    """
+
+    name: str
+    says: str
+    usual: Any
+    parse: Callable[[str], Any] = int
+    choices: tuple[str, ...] = ()
+
+    def read(self, value: Any) -> Any:
+        """The value of what was typed, or of what was given as a value."""
+        if self.choices and value not in self.choices:
+            raise InputError(unknown_name(self.name, str(value), self.choices))
+        try:
+            return self.parse(value if isinstance(value, str) else f"{value}")
+        except ValueError as error:
+            kind = {int: "a whole number", float: "a number"}.get(self.parse, self.says)
+            raise InputError(f"{self.name} takes {kind}; got '{value}'") from error
+
+
 def step_numbers(text: str) -> tuple[int, ...]:
     """A parser of step numbers like 1,100,900."""
     return tuple(int(word) for word in text.split(","))

@@ -11,7 +11,7 @@ from lemmata.training import Store
 
 from ._forecasts import Forecast, Look
 from ._hypothesis import Hypothesis
-from ._options import Option, check_options
+from ._options import Option, Parameter, check_options
 from ._orders import OrdersView
 from ._run import Run
 from ._space import AbstractSpace
@@ -64,6 +64,7 @@ class AbstractSetting(abc.ABC, Generic[InstanceT]):
         columns: what training records, in the order in which it is shown.
         options: what can be said about training; the first choice of ``algorithm`` is the usual.
         instance_type: the class of its instances.
+        parameters: sizes with which instances can be made.
         space: how instances vary, for an adversary; None if statements cannot be attacked.
     """
 
@@ -72,6 +73,7 @@ class AbstractSetting(abc.ABC, Generic[InstanceT]):
     hypotheses: ClassVar[tuple[Hypothesis, ...]] = ()
     columns: ClassVar[tuple[Column, ...]] = ()
     options: ClassVar[tuple[Option, ...]] = ()
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
     space: ClassVar[AbstractSpace[Any] | None] = None
 
     @abc.abstractmethod
@@ -81,6 +83,12 @@ class AbstractSetting(abc.ABC, Generic[InstanceT]):
     @abc.abstractmethod
     def draw(self, count: int, seed: int = 0) -> list[InstanceT]:
         """Random instances, on which a statement is checked unless it says where."""
+
+    def make(self, sizes: Mapping[str, Any], seed: int = 0) -> InstanceT:
+        """A random instance with these ``parameters``; the others have their usual values."""
+        raise InputError(
+            f"instances of the {self.key} setting are not made by sizes: it has no parameters"
+        )
 
     @abc.abstractmethod
     def analyze(self, instance: InstanceT) -> AbstractAnalysis:

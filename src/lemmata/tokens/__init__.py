@@ -32,4 +32,5 @@ from ._readers import read_instances as read_instances
 from ._vary import data_size as data_size
 from ._vary import draw_data as draw_data
 from ._vary import simpler_data as simpler_data
+from ._vary import skewed as skewed
 from ._vary import vary_data as vary_data

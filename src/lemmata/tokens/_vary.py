@@ -1,9 +1,13 @@
 """How token data varies: neighbours for a climb, and what is left if something is left out."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from jaxtyping import Float
+
+from lemmata._errors import InputError
 
 from ._data import Sample, TokenData
 from ._enumerate import letters
@@ -104,3 +108,10 @@ def data_size(data: TokenData) -> tuple[int, int, int, int]:
     """Samples, tokens, their lengths together, and how often they are repeated."""
     lengths = sum(len(sample.tokens) for sample in data.samples)
     return len(data.samples), data.size, lengths, data.total - len(data.samples)
+
+
+def skewed(ratio: float, samples: int) -> Float[np.ndarray, "samples"] | None:
+    """Log-frequencies that fall evenly, the first ``ratio`` times the last; None for ratio 1."""
+    if not (math.isfinite(ratio) and ratio > 0):
+        raise InputError(f"skew must be a positive number; got {ratio}")
+    return None if ratio == 1 else -math.log(ratio) * np.linspace(0.0, 1.0, samples)

@@ -29,6 +29,7 @@ from lemmata.training import Store
 from ._analysis import Analysis, analyze_plan
 from ._forecasts import forecasts, looks
 from ._hypotheses import CONVERGENCE, HYPOTHESES
+from ._making import PARAMETERS, make
 from ._path import LEAST_GAP
 from ._plan import Plan
 from ._plan_file import read_plans
@@ -66,6 +67,7 @@ class ContextSetting(AbstractSetting[Plan]):
 
     key: ClassVar[str] = "context"
     instance_type: ClassVar[type] = Plan
+    parameters: ClassVar = PARAMETERS
     space: ClassVar = PlanSpace()
     hypotheses: ClassVar[tuple[Hypothesis, ...]] = HYPOTHESES
     columns: ClassVar[tuple[Column, ...]] = (
@@ -125,6 +127,9 @@ class ContextSetting(AbstractSetting[Plan]):
     def draw(self, count: int, seed: int = 0) -> list[Plan]:
         """Plans of many sizes that meet the hypotheses of Theorem 1."""
         return [_draw_plan(seed, number) for number in range(count)]
+
+    def make(self, sizes: Mapping[str, Any], seed: int = 0) -> Plan:
+        return make(sizes, seed)
 
     def analyze(self, instance: Plan) -> Analysis:
         return analyze_plan(instance)

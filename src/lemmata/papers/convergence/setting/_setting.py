@@ -28,6 +28,7 @@ from ._dataset import Dataset
 from ._forecasts import forecasts, looks
 from ._generators import Realizable, generate
 from ._hypotheses import HYPOTHESES
+from ._making import PARAMETERS, make
 from ._options import OPTIONS, Request, request_of
 from ._space import SentenceSpace
 from ._two_stage import Joint, JointRun, TwoStage, TwoStageRun
@@ -62,6 +63,7 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
     hypotheses: ClassVar = HYPOTHESES
     columns: ClassVar = (*ALWAYS, *IN_STAGES, *JOINTLY)
     options: ClassVar = OPTIONS
+    parameters: ClassVar = PARAMETERS
     space: ClassVar = SentenceSpace()
 
     def read(self, file: Path, embeddings: Path | None = None) -> list[Dataset]:
@@ -76,6 +78,9 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
     def draw(self, count: int, seed: int = 0) -> list[Dataset]:
         """Realizable datasets like those of Figure 2."""
         return generate(Realizable(), count, seed)
+
+    def make(self, sizes: Mapping[str, Any], seed: int = 0) -> Dataset:
+        return make(sizes, seed)
 
     def analyze(self, instance: Dataset) -> ConvergenceAnalysis:
         return ConvergenceAnalysis.of(instance)

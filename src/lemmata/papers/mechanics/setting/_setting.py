@@ -30,6 +30,7 @@ from ._dataset import Dataset
 from ._forecasts import forecasts, looks
 from ._generators import ACYCLIC, CYCLIC
 from ._hypotheses import HYPOTHESES
+from ._making import PARAMETERS, make
 from ._options import CURVES, OPTIONS, Request, request_of
 from ._paths import flow, follow, path
 from ._space import TokenSpace
@@ -69,6 +70,7 @@ class MechanicsSetting(AbstractSetting[Dataset]):
     hypotheses: ClassVar = HYPOTHESES
     columns: ClassVar = COLUMNS
     options: ClassVar = OPTIONS
+    parameters: ClassVar = PARAMETERS
     space: ClassVar = TokenSpace()
 
     def read(self, file: Path, embeddings: Path | None = None) -> list[Dataset]:
@@ -88,6 +90,9 @@ class MechanicsSetting(AbstractSetting[Dataset]):
             for i in range(count)
         ]
         return [replace(dataset, initial_weights=None) for dataset in drawn]
+
+    def make(self, sizes: Mapping[str, Any], seed: int = 0) -> Dataset:
+        return make(sizes, seed)
 
     def analyze(self, instance: Dataset) -> MechanicsAnalysis:
         return MechanicsAnalysis(instance)

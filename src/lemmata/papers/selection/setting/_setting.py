@@ -26,6 +26,7 @@ from ._analysis import Analysis, analyze_plan
 from ._encodings import walsh
 from ._forecasts import forecasts, looks
 from ._hypotheses import CONVERGES, ISOMETRY, SMALL_LOSS, SMALL_STEP, SPARSE, STOCHASTIC_STEP
+from ._making import PARAMETERS, make
 from ._plan import Plan, Query, largest_epsilon, largest_rate
 from ._plan_file import read_plans
 from ._plan_training import ALGORITHMS, USUAL_RATES, USUAL_STEPS, PlanTraining
@@ -40,6 +41,7 @@ class SelectionSetting(AbstractSetting[Plan]):
 
     key: ClassVar[str] = "selection"
     instance_type: ClassVar[type] = Plan
+    parameters: ClassVar = PARAMETERS
     space: ClassVar = PlanSpace()
     hypotheses: ClassVar[tuple[Hypothesis, ...]] = (
         SPARSE,
@@ -119,6 +121,9 @@ class SelectionSetting(AbstractSetting[Plan]):
     def draw(self, count: int, seed: int = 0) -> list[Plan]:
         """Plans of many sizes within the hypotheses of Theorem 3.1, every fourth of Theorem 3.3."""
         return [_draw_plan(seed, number) for number in range(count)]
+
+    def make(self, sizes: Mapping[str, Any], seed: int = 0) -> Plan:
+        return make(sizes, seed)
 
     def analyze(self, instance: Plan) -> Analysis:
         return analyze_plan(instance)

@@ -1,0 +1,205 @@
+"""What a sweep runs: a target at one point of a grid, for several seeds at once.
+
+A task is described by plain values alone, so that it can go to another process or machine.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lemmata import __version__
+from lemmata._errors import InputError, unknown_name
+from lemmata._plain import plain
+from lemmata.claims import Bench, Claim, Verdict, check
+from lemmata.papers import claims_in, find_setting, is_file, papers
+from lemmata.settings import AbstractSetting, Run
+
+STEP_SIZES = ("eta", "lr")
+"""What the step size may be called beside ``rate``."""
+
+VERDICT = ("status", "margin", "tightness")
+"""What is measured of a claim."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is swept: a setting, or a claim in its setting."""
+
+    name: str
+    setting: AbstractSetting[Any]
+    claim: Claim | None = None
+
+    @classmethod
+    def of(cls, name: str) -> "Target":
+        """The target of this name: a setting, a claim, ``FILE.py`` or ``FILE.py::NAME``."""
+        if name in papers():
+            return cls(name, papers()[name].setting)
+        if is_file(name):
+            return _in_file(name)
+        key = name.split("/")[0]
+        if key in papers():
+            return cls(name, papers()[key].setting, papers()[key].claims[name])
+        raise InputError(unknown_name("target", name, [*papers(), "PAPER/CLAIM", "FILE.py::NAME"]))
+
+    @classmethod
+    def of_claim(cls, claim: Claim) -> "Target":
+        """A claim that is there as a value."""
+        home = papers()[claim.paper].setting if claim.setting is None else claim.setting
+        return cls(claim.name, home, claim)
+
+    def typed(self, point: Mapping[str, Any]) -> Row:
+        """The values of a point as the setting reads them."""
+        sizes, options = self.split(point)
+        return {name: sizes.get(name, options.get(_option(name, options))) for name in point}
+
+    def split(self, point: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """A point as sizes of instances and options of training."""
+        sizes = {parameter.name: parameter for parameter in self.setting.parameters}
+        options = {option.name: option for option in self.setting.options}
+        made, trained = {}, {}
+        for name, value in point.items():
+            option = _option(name, options)
+            if name in sizes:
+                made[name] = sizes[name].read(value)
+            elif option in options:
+                trained[option] = options[option].read(value) if isinstance(value, str) else value
+            else:
+                known = [*sizes, *options]
+                raise InputError(unknown_name(f"name to sweep over in {self.name}", name, known))
+        return made, trained
+
+
+def _in_file(name: str) -> Target:
+    """A lemma of a file, or the setting that it defines."""
+    claims = list(claims_in(name)) if "::" in name else []
+    if not claims:
+        return Target(name, find_setting(name))
+    (claim,) = claims
+    return replace(Target.of_claim(claim), name=name)
+
+
+def _option(name: str, options: Mapping[str, Any]) -> str:
+    """The option that is meant; the step size has several names."""
+    return "rate" if name in STEP_SIZES and "rate" in options else name
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tasks that run together: one point, several seeds.
+
+    Attributes:
+        target: by name.
+        point: what was asked for at this point, by the names that were asked for.
+        seeds: one task each.
+        measure: columns, or places in the analysis such as ``max_margin.norm``; nothing for what
+            is usual.
+    """
+
+    target: str
+    point: Mapping[str, Any]
+    seeds: tuple[int, ...]
+    measure: tuple[str, ...] = ()
+
+    def key(self, seed: int) -> str:
+        """What a task is known by: everything that its numbers depend on."""
+        words = [__version__, self.target, plain(dict(self.point)), seed, self.measure]
+        return hashlib.sha256(json.dumps(words, sort_keys=True).encode()).hexdigest()[:24]
+
+    def without(self, done: set[str]) -> "Group":
+        """The tasks that are not done yet."""
+        return replace(self, seeds=tuple(s for s in self.seeds if self.key(s) not in done))
+
+
+def run_group(group: Group) -> list[Row]:
+    """One row a task: ``task`` (its key), the point, ``seed``, and what was measured."""
+    return measure_group(group, Target.of(group.target))
+
+
+def measure_group(group: Group, target: Target) -> list[Row]:
+    """The same with a target that is there already."""
+    sizes, options = target.split(group.point)
+    instances = [target.setting.make(sizes, seed) for seed in group.seeds]
+    if target.claim is None:
+        measured = _train(target.setting, instances, options, group.measure)
+    else:
+        measured = [
+            _judge(target.claim, x, options, s) for x, s in zip(instances, group.seeds, strict=True)
+        ]
+    return [
+        {"task": group.key(seed), **group.point, "seed": seed, **values}
+        for seed, values in zip(group.seeds, measured, strict=True)
+    ]
+
+
+def _judge(claim: Claim, instance: Any, options: Mapping[str, Any], seed: int) -> Row:
+    verdict = check(claim, Bench(seed, instances=[instance], options=dict(options)))
+    return {"status": verdict.status.value, "margin": verdict.margin, "tightness": _factor(verdict)}
+
+
+def _factor(verdict: Verdict) -> float | None:
+    """By which factor a bound could be sharpened; None where that is not known."""
+    return None if verdict.tightness is None else verdict.tightness.factor
+
+
+def _train(
+    setting: AbstractSetting[Any],
+    instances: Sequence[Any],
+    options: Mapping[str, Any],
+    measure: Sequence[str],
+) -> list[Row]:
+    """The last record of columns, and numbers of the analysis; trains only if a column is asked."""
+    columns = {column.name for column in setting.columns}
+    usual = [column.name for column in setting.columns if column.title]
+    wanted = list(measure) or usual
+    run = None
+    if options or any(name in columns for name in wanted):
+        setting.check(options)
+        run = setting.train(instances, options)
+    rows = []
+    for i, instance in enumerate(instances):
+        document = None if all(name in columns for name in wanted) else _analysis(setting, instance)
+        rows.append(
+            {
+                name: _last(run, i, name)
+                if run is not None and name in columns
+                else _inside(document, name, columns)
+                for name in wanted
+            }
+        )
+    return rows
+
+
+def _last(run: Run, i: int, name: str) -> float | None:
+    grid = run.evidence.columns.get(name)
+    if grid is None or not run.trained[i]:
+        return None
+    value = float(grid[i, -1])
+    return None if np.isnan(value) else value
+
+
+def _analysis(setting: AbstractSetting[Any], instance: Any) -> Any:
+    return plain(setting.analyze(instance).document())
+
+
+def _inside(document: Any, name: str, columns: set[str]) -> float | None:
+    """A number of the analysis, by the names on the way to it."""
+    value = document
+    for part in name.split("."):
+        if not isinstance(value, dict) or part not in value:
+            known = sorted(columns) + [
+                k for k, v in (document or {}).items() if isinstance(v, int | float | dict)
+            ]
+            raise InputError(unknown_name("measure", name, known))
+        value = value[part]
+    if value is None:
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"'{name}' of the analysis is no number") from error
