@@ -100,12 +100,12 @@ def _on_cluster(client: Any, groups: Sequence[Group]) -> Done:
         return client.submit(run_group, group, pure=False, retries=0)
 
     running = {submit(group): group for group in groups}
-    queue = distributed.as_completed(running)
+    queue = distributed.as_completed(running, loop=client.loop)
     for future in queue:
         group = running.pop(future)
         try:
             rows = future.result()
-        except (distributed.KilledWorker, distributed.CommClosedError) as error:
+        except (distributed.KilledWorker, OSError) as error:
             losses += 1
             if losses > MOST_LOSSES:
                 raise InputError(f"workers died {losses} times; is there enough memory?") from error

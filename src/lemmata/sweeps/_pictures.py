@@ -142,7 +142,7 @@ def _statuses(axes: "Axes", table: SweepTable) -> None:
     shape = (len(values[1]), len(values[0]))
     worst = np.full(shape, np.nan)
     for (x, y), status in zip(places, table["status"], strict=True):
-        worst[y, x] = np.nanmax([worst[y, x], order.index(Status(str(status)))])
+        worst[y, x] = np.fmax(worst[y, x], float(order.index(Status(str(status)))))
     colours = ListedColormap([PALETTE[COLOURS[status]] for status in order])
     axes.imshow(
         worst,

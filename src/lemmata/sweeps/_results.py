@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lemmata._errors import InputError
 from lemmata._files import make_folder
 
@@ -65,6 +67,7 @@ class Results:
 
     def write(self, rows: Sequence[Row]) -> Path:
         """Write the rows of a group; the file appears whole or not at all."""
+        rows = [{name: _python(value) for name, value in row.items()} for row in rows]
         digest = hashlib.sha256(json.dumps([_canonical(row) for row in rows]).encode()).hexdigest()
         path = self.folder / f"{digest[:24]}.parquet"
         with tempfile.TemporaryDirectory(dir=self.folder) as beside, self._duckdb.connect() as base:
@@ -79,6 +82,11 @@ class Results:
             base.execute(f"COPY rows TO '{_escaped(temporary)}' (FORMAT parquet)")
             temporary.replace(path)
         return path
+
+
+def _python(value: Any) -> Any:
+    """A number of NumPy as one of Python's."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _canonical(row: Row) -> list[list[Any]]:

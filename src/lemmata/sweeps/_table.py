@@ -13,7 +13,7 @@ from jaxtyping import Float
 from lemmata._errors import InputError, unknown_name
 from lemmata._html import table
 
-from ._tasks import Row
+from ._tasks import VERDICT, Row
 
 MOST_SHOWN = 40
 """Rows in a notebook."""
@@ -42,7 +42,7 @@ class SweepTable:
     Attributes:
         target: what was swept.
         parameters: the names that were swept over.
-        measured: the names of what was measured.
+        measured: the names of what was measured, and is known of some task.
         rows: the tasks in the order of the grid.
         disagreements: pairs of rows about one task that differ.
     """
@@ -58,9 +58,10 @@ class SweepTable:
         self.parameters = tuple(parameters)
         self.rows = list(rows)
         self.disagreements = list(disagreements)
-        known = {"task", "seed", *parameters}
-        names = dict.fromkeys(name for row in self.rows for name in row)
-        self.measured = tuple(name for name in names if name not in known)
+        known = {name for row in self.rows for name, value in row.items() if value is not None}
+        known = known | set(VERDICT) if "status" in known else known
+        names = dict.fromkeys(name for row in self.rows for name in row if name in known)
+        self.measured = tuple(n for n in names if n not in ("task", "seed", *parameters))
 
     @property
     def columns(self) -> dict[str, np.ndarray]:

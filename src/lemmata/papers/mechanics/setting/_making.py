@@ -16,7 +16,7 @@ PARAMETERS = (
     Parameter("K", "the number of tokens", ACYCLIC.vocabulary),
     Parameter("d", "the dimension of their embeddings", ACYCLIC.dimension),
     Parameter("n", "the number of samples", ACYCLIC.samples),
-    Parameter("T", "the length of a sequence", ACYCLIC.length),
+    Parameter("T", "the length of a sequence; usually K at most", ACYCLIC.length),
     Parameter("kind", "with ties, without, or any", "any", str, KINDS),
     Parameter("labels", "how labels are drawn", "uniform", str, LABELS),
     Parameter("skew", "how much more often the first sample occurs than the last", 1.0, float),
@@ -27,6 +27,8 @@ PARAMETERS = (
 def make(sizes: Mapping[str, Any], seed: int) -> Dataset:
     """A dataset as the authors draw it, from W(0) = 0."""
     chosen = {parameter.name: parameter.usual for parameter in PARAMETERS} | dict(sizes)
+    if "T" not in sizes:
+        chosen["T"] = min(chosen["T"], chosen["K"])
     recipe = Recipe(
         *(chosen[letter] for letter in "KdnT"), kind=chosen["kind"], labels=chosen["labels"]
     )
