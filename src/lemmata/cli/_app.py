@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lemmata import __version__
 from lemmata._errors import InputError, unknown_name
+from lemmata._programs import keep_programs
 
 from ._parser import Parser, at_least_zero
 from ._terminal import BAD_INPUT, errors_for_people
@@ -27,6 +28,7 @@ def main(words: Sequence[str] | None = None) -> None:
     with errors_for_people():
         if name in commands:
             given = commands[name].read(rest)
+            keep_programs()
             import_module(f"lemmata.cli._{name}").command(**given)
         elif name.startswith("-"):
             page.read([name])
