@@ -67,7 +67,8 @@ def run(
     """Run a batch of instances and record the given steps.
 
     The leaves of ``dynamics`` have a leading batch axis. Groups of instances run side by side on
-    the machine's cores. With a store, each group is resumed from its last checkpoint, which
+    the machine's cores; small ones are filled up to a power of two, so that batches of different
+    sizes share compiled programs. With a store, each group is resumed from its last checkpoint, which
     leads to the same bits as a run that was never stopped.
 
     Args:
@@ -80,7 +81,7 @@ def run(
     """
     count = len(jax.tree.leaves(dynamics)[0])
     groups = -(-count // group)
-    size = -(-count // groups)
+    size = min(1 << (-(-count // groups) - 1).bit_length(), group)
     members = [np.minimum(np.arange(g * size, (g + 1) * size), count - 1) for g in range(groups)]
     parts = [jax.tree.map(lambda leaf, at=at: np.asarray(leaf)[at], dynamics) for at in members]
     stop: list[bool] = []
