@@ -16,6 +16,7 @@ from ._generators import ACYCLIC as ACYCLIC
 from ._generators import CYCLIC as CYCLIC
 from ._generators import LOCAL as LOCAL
 from ._generators import Recipe as Recipe
+from ._generators import equicorrelated as equicorrelated
 from ._generators import generate as generate
 from ._heads import LOSSES as LOSSES
 from ._hypotheses import ACYCLIC_DATA as ACYCLIC_DATA

@@ -11,10 +11,12 @@ from lemmata._errors import InputError
 from lemmata.margin import (
     GeneralizedMargin,
     MaxMargin,
+    NuclearMargin,
     Status,
     embedded_max_margin,
     generalized_max_margin,
     max_margin,
+    nuclear_max_margin,
     pair_rows,
     remove,
     span_basis,
@@ -59,6 +61,11 @@ class Dataset(Structure):
     def generalized(self) -> GeneralizedMargin:
         """What is separable, and the direction that training follows when not everything is."""
         return generalized_max_margin(self.pairs, self.E)
+
+    @cached_property
+    def nuclear(self) -> NuclearMargin:
+        """The least nuclear norm under the constraints of Graph-SVM, for W = K Q^T."""
+        return nuclear_max_margin(self.strict_pairs, self.tied_pairs, self.E)
 
     @cached_property
     def target(self) -> Float[np.ndarray, "dimension dimension"]:
