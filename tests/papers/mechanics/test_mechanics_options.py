@@ -20,6 +20,7 @@ from lemmata.papers.mechanics.setting import (
     pseudo_limits,
 )
 from lemmata.papers.mechanics.setting._pseudo import SCORE_DERIVATIVES
+from lemmata.papers.mechanics.setting._wording import _order
 from lemmata.training import fold, stream, words
 
 TOY = Dataset.from_sentences("toy", {"a b c a": 3, "b a c b": 1, "x c x": 2})
@@ -182,3 +183,43 @@ def test_derivatives_of_losses(loss):
 def test_options_without_effect(options, words_):
     with pytest.raises(InputError, match=words_):
         lm.train(TOY, steps=1, **options)
+
+
+def reading(*sentences: str):
+    return lm.analyze(Dataset.from_sentences("mine", sentences))
+
+
+def told(*sentences: str) -> str:
+    return "\n".join(str(getattr(part, "plain", "")) for part in reading(*sentences).describe())
+
+
+def test_an_order_is_told_without_saying_more_than_is_known():
+    def order(*sentences: str) -> str:
+        analysis = reading(*sentences)
+        return _order(analysis.queries[2], analysis.dataset.data.vocabulary)
+
+    assert order("a b k a", "b k b", "c k c") == "a > b > k; c > k"
+    assert order("a b k a", "b a k b", "a c k a", "c k c") == "{a 50%, b 50%} > c > k"
+    assert order("a b k a", "c b k c") == "a, c > b, k"
+
+
+def test_constraints_that_are_tight_and_idle():
+    # W^mm is (b, a, k, c) = (-1, 1, -1, 1) / 2: a > k is tight, and no flow needs it
+    found = reading("b a k a", "c k c").degeneracy
+    assert found is not None
+    assert found.idle == ((2, (1, 2)),)
+    assert found.dependent == 0
+    assert "1 has multiplier 0 in every certificate (a > k under k)" in told("b a k a", "c k c")
+    plain = reading("a b k a", "b k b").degeneracy
+    assert plain is not None
+    assert (plain.idle, plain.dependent) == ((), 0)
+    # all four edges between {a, c} and {b, k} are tight, and the fourth is a + c - b - k
+    square = reading("a b k a", "c b k c").degeneracy
+    assert square is not None
+    assert (square.idle, square.dependent, len(square.tight)) == ((), 1, 4)
+    assert "1 is a combination of the others" in told("a b k a", "c b k c")
+    document = reading("b a k a", "c k c").document()
+    assert document["max_margin"]["degeneracy"]["idle"] == [
+        {"query": "k", "winner": "a", "loser": "k"}
+    ]
+    assert document["nuclear_margin"]["norm"] == pytest.approx(1)
