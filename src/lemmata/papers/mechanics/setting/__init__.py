@@ -32,6 +32,7 @@ from ._paths import Curve as Curve
 from ._paths import flow as flow
 from ._paths import follow as follow
 from ._paths import path as path
+from ._pseudo import SCORE_DERIVATIVES as SCORE_DERIVATIVES
 from ._pseudo import Pseudo as Pseudo
 from ._pseudo import pseudo_limits as pseudo_limits
 from ._pseudo import token_masses as token_masses
@@ -43,3 +44,4 @@ from ._setting import SETTING as SETTING
 from ._setting import MechanicsSetting as MechanicsSetting
 from ._training import Training as Training
 from ._training import TrainingRun as TrainingRun
+from ._training import reduced_dataset as reduced_dataset
