@@ -25,6 +25,9 @@ from lemmata.papers.mechanics.setting import (
     Training as Training,
 )
 from lemmata.papers.mechanics.setting import (
+    equicorrelated as equicorrelated,
+)
+from lemmata.papers.mechanics.setting import (
     flow as flow,
 )
 from lemmata.papers.mechanics.setting import (

@@ -8,6 +8,10 @@ from ._embedded import max_margin_of_pairs as max_margin_of_pairs
 from ._embedded import pair_rows as pair_rows
 from ._exact import Potentials as Potentials
 from ._exact import separate as separate
+from ._nuclear import NuclearMargin as NuclearMargin
+from ._nuclear import nuclear_lower_bound as nuclear_lower_bound
+from ._nuclear import nuclear_max_margin as nuclear_max_margin
+from ._nuclear import nuclear_norm as nuclear_norm
 from ._program import MaxMargin as MaxMargin
 from ._program import Status as Status
 from ._program import max_margin as max_margin

@@ -235,10 +235,10 @@ def test_options_change_the_training_and_what_is_said_of_it():
 def test_experiments_say_what_they_run():
     long = experiments.LONG_DESCENT
     assert "6 random cyclic datasets (K = 6, d = 8, n = 6, T = 4) with W^cyc != 0" in long.says
-    assert "gradient descent, 100,000 steps of 1/L (the tight constant)" in long.says
+    assert "gradient descent on W, 100,000 steps of 1/L (the tight constant)" in long.says
     assert "1,000,000 steps" in Bench(scale="paper").bind(long).says
     few = replace(long, training=Training(steps=7))
-    assert "normalized gradient descent, 7 steps of 0.01 on the log loss" in few.says
+    assert "normalized gradient descent on W, 7 steps of 0.01 on the log loss" in few.says
 
 
 def test_instances_depend_on_the_seed_alone():

@@ -176,7 +176,12 @@ def test_block_training_is_plain_inside_the_ties_and_normalized_outside():
 def test_factored_training_descends_on_both_factors_at_once():
     keys, queries = np.random.default_rng(34).standard_normal((2, 3, 2))
     training = FactoredTraining(
-        start_keys=jnp.asarray(keys), start_queries=jnp.asarray(queries), **SHARED
+        start_keys=jnp.asarray(keys),
+        start_queries=jnp.asarray(queries),
+        winner=jnp.array([0]),
+        loser=jnp.array([1]),
+        nuclear=jnp.asarray(TARGET),
+        **SHARED,
     )
     state = training.init()
     here, after = descent.train_factors(ROWS, E, keys, queries, RATE, 1)
@@ -185,6 +190,9 @@ def test_factored_training_descends_on_both_factors_at_once():
     loss, gradient = descent.risk(ROWS, E, here)
     # (s + t)^2 = s^2 + t^2 + 2 s t for the two singular values s and t
     product = np.linalg.det(keys.T @ keys) * np.linalg.det(queries.T @ queries)
+    nuclear = float(np.sqrt(np.sum(here**2) + 2 * np.sqrt(product)))
+    logits = [E[x] @ here @ E[q] for x, q in CELLS]
+    margin = float(logits[0] - logits[1])
     slopes = np.concatenate([(gradient @ queries).ravel(), (gradient.T @ keys).ravel()])
     assert_measured(
         training.measure(state),
@@ -192,8 +200,10 @@ def test_factored_training_descends_on_both_factors_at_once():
             "log_loss": float(np.log(loss)),
             "log_gradient_norm": float(np.log(np.linalg.norm(slopes))),
             "norm": float(np.linalg.norm(here)),
-            "nuclear_norm": float(np.sqrt(np.sum(here**2) + 2 * np.sqrt(product))),
+            "nuclear_norm": nuclear,
+            "nuclear_shortfall": 1 - margin * np.linalg.norm(TARGET, "nuc") / nuclear,
             "one_minus_correlation": 1 - descent.correlation(here, TARGET),
+            "one_minus_nuclear_correlation": 1 - descent.correlation(here, TARGET),
             **tie_measurements(here, after),
         },
     )

@@ -101,3 +101,21 @@ def frozen_below() -> tuple[Dataset, Float[np.ndarray, "dimension dimension"]]:
     sequences = [[0, 1, 4], [0, 1, 4], [2, 3, 4], [5, 6]]
     dataset = Dataset.from_samples("frozen-below", sequences, [0, 1, 2, 5], embeddings)
     return dataset, inside
+
+
+def idle_edge() -> Dataset:
+    """1 > 2 has a margin of 1 that W^mm would have without asking for it: its multiplier is 0."""
+    return named("idle-edge", 4, [[0, 1, 2], [3, 2]], [1, 3])
+
+
+def two_cycles() -> Dataset:
+    """0 and 1 are tied, and so are 2 and 3 below them, in one sequence."""
+    sequences = [[0, 1, 2, 3, 4], [0, 1, 2, 3, 4], [2, 3, 4], [2, 3, 4]]
+    return named("two-cycles", 5, sequences, [0, 1, 2, 3])
+
+
+def crowd() -> Dataset:
+    """Five tokens close together on one side of token 0 and one on the other, as unit vectors."""
+    angles = np.deg2rad([0.0, 60.0, *(-60.0 + np.arange(5))])
+    embeddings = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return Dataset.from_samples("crowd", [[0, 1]], [0], embeddings)

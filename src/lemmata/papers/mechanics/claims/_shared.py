@@ -8,6 +8,7 @@ import numpy as np
 
 from lemmata.claims import Comparison, Identity, Inequality, Limit, tends_to
 from lemmata.settings import Evidence, Grid, as_rows
+from lemmata.tokens import PriorityGraph
 
 from ..experiments import EPS, At
 from ..setting import ACYCLIC_DATA, FEASIBLE, INDEPENDENT, NONZERO, REALIZABLE, Dataset
@@ -87,6 +88,22 @@ def with_ties(evidence: Evidence[Dataset]) -> Evidence[Dataset]:
 def optimum_error(dataset: Dataset) -> float:
     """How far W^mm may be off, relative to its norm: what its certificate says, and rounding."""
     return dataset.margin.error_bound / max(dataset.norm, 1.0) + 64 * EPS
+
+
+def reaches(graph: PriorityGraph) -> np.ndarray:
+    """Reachability by repeated squaring of the adjacency matrix."""
+    place = {token: i for i, token in enumerate(graph.nodes)}
+    reach = np.eye(len(place), dtype=bool)
+    for a, b in graph.edges:
+        reach[place[a], place[b]] = True
+    for _ in range(len(place).bit_length()):
+        reach = reach @ reach
+    return reach
+
+
+def pairs_basis(dataset: Dataset) -> np.ndarray:
+    """A basis of the span of all pairs, outside of which the risk does not change."""
+    return np.concatenate([dataset.bound_basis, dataset.free_basis])
 
 
 def slowest_pace(dataset: Dataset) -> float:

@@ -1,6 +1,6 @@
 """Section 5 and Appendix C.3: where gradient descent on the log loss goes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,22 @@ from lemmata.claims import (
     tends_to,
 )
 from lemmata.margin import pair_rows
-from lemmata.settings import Evidence, Grid
+from lemmata.settings import Evidence, Grid, as_rows
+from lemmata.tokens import PriorityGraph, Sample
 
-from ..counterexamples import cycle_above_last
-from ..experiments import ANY_STEP, DESCENT, EPS, LONG_DESCENT, SAMPLE, At, random_points
+from ..counterexamples import cycle_above_last, two_cycles
+from ..experiments import (
+    ANY_STEP,
+    DESCENT,
+    EPS,
+    EVEN,
+    LONG_DESCENT,
+    SAMPLE,
+    STRUCTURES,
+    At,
+    log_tied_risk,
+    random_points,
+)
 from ..setting import REALIZABLE, Dataset, Training, replay, tied_curvature
 from ._shared import (
     GLOBAL,
@@ -55,6 +67,32 @@ def lemma_5(evidence: Evidence[Dataset]) -> Comparisons:
     return at_least(
         fall, evidence.rate / 2 * square, size=loss[:, :-1], rounding=rounding, part="fall"
     )
+
+
+@claim(
+    "lemma-5/sum",
+    "Appendix C.3, Lemma 5, second half, and its proof",
+    "With η ≤ 1/L, Σ_τ ‖∇L(W(τ))‖² ≤ (2/η)(L(W(0)) − inf L).",
+    on=DESCENT,
+)
+def lemma_5_sum(evidence: Evidence[Dataset]) -> Comparisons:
+    """The sums up to every step; inf L is what is left among ties, (|I|/n) L̄(W^cyc)."""
+    sums = np.cumsum(np.exp(2 * evidence.log_gradient_norm), axis=1)
+    start = np.exp(evidence.log_loss[:, :1])
+    least = evidence.each(lambda d: np.exp(log_tied_risk(d, d.W_cyc)))
+    return at_most(sums, 2 / evidence.rate * (start - least), part="Σ ‖∇L‖²")
+
+
+@claim(
+    "lemma-5/gradient",
+    "Appendix C.3, Lemma 5, last part; Appendix C.4",
+    "With η ≤ 1/L, ‖∇L(W(τ))‖ → 0.",
+)
+def lemma_5_gradient(evidence: Evidence[Dataset]) -> Comparisons:
+    """Like 1/τ, as L − inf L."""
+    slopes = arrived(evidence, evidence.free_norm, np.exp(evidence.log_gradient_norm))
+    inverse = 1 / np.maximum(evidence.records, 1.0)
+    return tends_to(slopes, 0.0, trend=inverse, part="‖∇L‖")
 
 
 @claim(
@@ -139,8 +177,51 @@ def lemma_7(evidence: Evidence[Dataset]) -> Comparisons:
 )
 def _positive_definite(dataset: Dataset) -> Numbers:
     at = At(dataset, dataset.W_cyc)
-    roots = at.curvature_roots(dataset.tied_basis, dataset.risk.tied_only())
+    roots = at.curvature_roots(dataset.tied_basis, dataset.risk.tied_only(), EVEN)
     yield roots[-1], 0.0, roots[0]
+
+
+def _below_a_tie(bench: Bench) -> Comparison:
+    """Two tokens that are tied with each other are removed, because the label is above them."""
+    return removed([two_cycles()], "singletons")
+
+
+@claim(
+    "lemma-7/removed",
+    "Appendix C.4, proof of Lemma 7",
+    "The cyclic subdata lose exactly the tokens of singleton components.",
+    hypotheses=(REALIZABLE,),
+    on=STRUCTURES,
+    kind="misprint",
+    counterexample=_below_a_tie,
+    which="singletons",
+    versions=[
+        Version(
+            "repaired",
+            where="ours: as Definition 1 has it",
+            statement="The samples with ties lose exactly the tokens of other components than that "
+            "of their label.",
+            parameters={"which": "others"},
+        )
+    ],
+)
+def removed(evidence: Iterable[Dataset], which: str) -> Comparison:
+    """How many positions each sample with ties loses."""
+    cases, left, right = tuple(evidence), [], []
+    for dataset in cases:
+        samples = [dataset.realizable.samples[i] for i in dataset.tied_samples]
+        kept = [len(sample.tokens) for sample in dataset.cyclic.samples]
+        left.append([len(s.tokens) - k for s, k in zip(samples, kept, strict=True)])
+        right.append([_lost(dataset.graphs[s.query], s, which) for s in samples])
+    return equal(as_rows(left), as_rows(right), part="tokens removed", cases=cases)
+
+
+def _lost(graph: PriorityGraph, sample: Sample, which: str) -> int:
+    component = graph.component_of
+    sizes = {token: len(graph.components[component[token]]) for token in sample.tokens}
+    if which == "singletons":
+        return sum(sizes[token] == 1 for token in sample.tokens)
+    return sum(component[token] != component[sample.label] for token in sample.tokens)
 
 
 EVEN_STEPS = tuple(int(2 * half) for half in np.unique(np.geomspace(5, 10_000, 40).astype(int)))

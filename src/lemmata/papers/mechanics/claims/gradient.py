@@ -1,11 +1,12 @@
-"""Appendix C.1 and C.2: the risk of the log loss, its gradient and its curvature."""
+"""Appendix C.1: the risk of the log loss, its gradient, and how fast that changes."""
 
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import softmax
 
-from lemmata.claims import Bench, Comparisons, Version, at_least, at_most, equal, statements
+from lemmata.claims import Bench, Comparisons, Version, at_most, equal, statements
 from lemmata.settings import Evidence
 
 from ..counterexamples import named
@@ -13,13 +14,12 @@ from ..experiments import (
     SAMPLE,
     At,
     generator_for,
-    project,
     random_points,
     random_weights,
     softmax_of,
 )
 from ..setting import REALIZABLE, Dataset
-from ._shared import Numbers, at_points, sides, with_ties
+from ._shared import Numbers, at_points, pairs_basis
 
 claim = statements("mechanics", on=SAMPLE, hypotheses=(REALIZABLE,))
 
@@ -162,11 +162,6 @@ def _attention_bound(dataset: Dataset, W: np.ndarray, other: np.ndarray) -> floa
     return 2 * size * total
 
 
-def _pairs_basis(dataset: Dataset) -> np.ndarray:
-    """A basis of the span of all pairs, outside of which the risk does not change."""
-    return np.concatenate([dataset.bound_basis, dataset.free_basis])
-
-
 def _two_tokens(bench: Bench) -> Comparisons:
     """One sample with two tokens: the Hessian at 0 attains the constant."""
     dataset = named("two-tokens", 2, [[0, 1]], [0])
@@ -195,7 +190,7 @@ def equation_23(
 
     It is a mean over samples, and rounds like the largest of them, however rare that is.
     """
-    basis = _pairs_basis(dataset)
+    basis = pairs_basis(dataset)
     points = [At(dataset, np.zeros_like(dataset.target)), *random_points(dataset)]
     for at in points if len(basis) else ():
         top = float(at.curvature_roots(basis)[0] ** 2)
@@ -203,97 +198,49 @@ def equation_23(
 
 
 @claim(
-    "equation-24",
-    "Appendix C.2, Eq. (24)",
-    "u^T ∇²ℓ(v) u = [(Σ z)(Σ u² z) − (Σ u z)²]/(Σ z)² ≥ 0, z_k = m_k e^{v_k}.",
+    "equation-20/signed",
+    "Appendix C.1, first line of Eq. (20) as printed",
+    "‖∇L(W) − ∇L(Ẇ)‖ ≤ (1/n) Σ_i Σ_{t ∉ O_i} (s_it − ṡ_it) ‖(x_it − e_yi) x̄_i^T‖.",
+    kind="misprint",
+    versions=[
+        Version(
+            "repaired",
+            where="ours: with absolute values, as its third line has them",
+            statement="‖∇L(W) − ∇L(Ẇ)‖ ≤ (1/n) Σ_i Σ_{t ∉ O_i} |s_it − ṡ_it| ‖(x_it − e_yi) "
+            "x̄_i^T‖.",
+            parameters={"signed": False},
+        )
+    ],
+)
+@at_points(at_most, "size", part="change")
+def equation_20_signed(dataset: Dataset, signed: bool = True) -> Numbers:
+    """Both orders of each pair of weights, so that one of them has a negative right side."""
+    matrices, risk = random_weights(dataset), dataset.risk
+    cells = np.array(list(dataset.cells), dtype=int).reshape(-1, 2)[risk.cell]
+    apart = dataset.E[cells[:, 0]] - dataset.E[cells[risk.label, 0]][risk.sample]
+    lengths = np.linalg.norm(apart, axis=1) * np.linalg.norm(dataset.E[cells[:, 1]], axis=1)
+    for pair in pairwise(matrices):
+        for one, other in (pair, pair[::-1]):
+            here, there = At(dataset, one), At(dataset, other)
+            moved = (here.masses - there.masses) * risk.weight[risk.sample]
+            moved = moved if signed else np.abs(moved)
+            change = float(np.linalg.norm(here.gradient() - there.gradient()))
+            yield change, float(np.sum(moved * lengths)), here.gradient_size + there.gradient_size
+
+
+@claim(
+    "equation-21/contraction",
+    "Appendix C.1, Eq. (21), first step",
+    "‖softmax(a) − softmax(b)‖ ≤ ‖a − b‖; half of it is enough.",
     hypotheses=(),
 )
-def equation_24(evidence: Evidence[Dataset]) -> Comparisons:
-    """As a variance, at random u and v; absent tokens have z = 0, which the proof forgets."""
-
-    def values(dataset: Dataset) -> Numbers:
-        draw = generator_for(dataset, "convexity")
-        for s in dataset.realizable.samples:
-            counts = np.array([s.tokens.count(k) for k in range(dataset.K)], dtype=float)
-            z = counts * np.exp(3 * draw.standard_normal(dataset.K))
-            u = draw.standard_normal(dataset.K)
-            p = z / z.sum()
-            printed = (z.sum() * (u**2 @ z) - (u @ z) ** 2) / z.sum() ** 2
-            yield printed, p @ (u - p @ u) ** 2, u**2 @ p
-
-    printed, variance, size = sides(evidence, values, 3)
-    return [
-        equal(printed, variance, size=size, part="as a variance"),
-        at_least(printed, 0.0, size=size, part="≥ 0"),
-    ]
-
-
-@claim(
-    "equation-25",
-    "Appendix C.2, Eq. (25)",
-    "No segment in S_cyc has the risk of its points equal to the average of its ends.",
-)
-@at_points(at_least, strict=True, part="average of the ends, and the middle", only=with_ties)
-def equation_25(dataset: Dataset) -> Numbers:
-    """At the middle of random segments, on datasets with ties."""
-    for ends in pairwise(random_weights(dataset)[:6]):
-        a, b = (project(dataset.tied_basis, W) for W in ends)
-        average = (At(dataset, a).risk + At(dataset, b).risk) / 2
-        yield average, At(dataset, (a + b) / 2).risk
-
-
-@claim(
-    "equation-26",
-    "Appendix C.2, Eq. (26)",
-    "A direction of S_cyc without curvature in any sample gives tied tokens equal logits, so it is "
-    "0.",
-)
-@at_points(at_least, "size", strict=True, part="root of the least curvature", only=with_ties)
-def equation_26(dataset: Dataset) -> Numbers:
-    """The least curvature of the cyclic subdata's risk over unit directions of S_cyc, at some W."""
-    reduced = dataset.risk.tied_only()
-    for W in (np.zeros_like(dataset.target), *(0.3 * W for W in random_weights(dataset)[:3])):
-        roots = At(dataset, W).curvature_roots(dataset.tied_basis, reduced)
-        yield roots[-1], 0.0, roots[0]
-
-
-@claim(
-    "lemma-3",
-    "Section 5, Lemma 3",
-    "The risk of the log loss is convex, and strictly convex on S_cyc.",
-)
-def lemma_3(evidence: Evidence[Dataset]) -> Comparisons:
-    """By Hessians, as differences of terms; their square roots on S_cyc have full rank."""
-    parts = [_convex(evidence)]
-    return [*parts, _strictly_convex(evidence)] if len(with_ties(evidence)) else parts
-
-
-@at_points(at_least, "size", part="curvature")
-def _convex(dataset: Dataset) -> Numbers:
-    design = dataset.design(_pairs_basis(dataset))
-    terms = float(np.sum(design**2, axis=1).max(initial=0.0))
-    for at in random_points(dataset) if design.size else ():
-        yield np.linalg.eigvalsh(dataset.risk.hessian(at.masses, design))[0], 0.0, terms
-
-
-@at_points(
-    at_least, "size", strict=True, part="root of the least curvature on S_cyc", only=with_ties
-)
-def _strictly_convex(dataset: Dataset) -> Numbers:
-    for at in random_points(dataset)[:6]:
-        roots = at.curvature_roots(dataset.tied_basis)
-        yield roots[-1], 0.0, roots[0]
-
-
-@claim(
-    "own/strict-convexity",
-    "ours",
-    "The risk of the log loss is strictly convex on the span of all pairs, not only on S_cyc.",
-)
-@at_points(at_least, "size", strict=True, part="root of the least curvature")
-def strict_convexity(dataset: Dataset) -> Numbers:
-    """The square root of the Hessian has full rank there, at moderate W."""
-    basis = _pairs_basis(dataset)
-    for W in random_weights(dataset)[:2] if len(basis) else ():
-        roots = At(dataset, 0.3 * W).curvature_roots(basis)
-        yield roots[-1], 0.0, roots[0]
+@at_points(at_most, "size", part="‖softmax(a) − softmax(b)‖, and ‖a − b‖/2")
+def contraction(dataset: Dataset) -> Numbers:
+    """Logits of the length of each sequence, near and far apart; two equal ones attain 1/2."""
+    draw = generator_for(dataset, "contraction")
+    for s in dataset.realizable.samples:
+        for scale in (1e-3, 0.3, 5.0):
+            a, move = draw.standard_normal((2, len(s.tokens)))
+            here, there = softmax(a), softmax(a + scale * move)
+            length = float(np.linalg.norm(here - there))
+            yield length, scale * float(np.linalg.norm(move)) / 2, float(np.linalg.norm(here))

@@ -17,7 +17,16 @@ from lemmata.settings import Evidence
 from lemmata.tokens import PriorityGraph
 
 from ..counterexamples import unrealizable
-from ..experiments import FACTORED, INFEASIBLE, SAMPLE, STRUCTURES, At, random_weights
+from ..experiments import (
+    FACTORED,
+    IDLE,
+    INFEASIBLE,
+    SAMPLE,
+    STRUCTURES,
+    At,
+    Followed,
+    random_weights,
+)
 from ..setting import ACYCLIC_DATA, INDEPENDENT, NONZERO, REALIZABLE, Dataset, Training
 from ..theory import tie_range_bound
 from ._shared import SHORTEST, Numbers, aligns, at_points, settled, with_ties
@@ -149,3 +158,19 @@ def realizable_graph(dataset: Dataset) -> Numbers:
         for (winner, loser), number in graph.evidence.items():
             sample = dataset.realizable.samples[number]
             yield {winner, loser} <= set(sample.tokens) and sample.label == winner, 1.0
+
+
+@claim(
+    "own/idle-rate",
+    "ours; docs/mechanics.md",
+    "Where a tight constraint has multiplier 0 in every certificate, 1 − corr falls slower than "
+    "1/R²: on (0 1 2) → 1, (3 2) → 3 the rest of W̄_R grows by log R.",
+    on=IDLE,
+)
+def idle_rate(evidence: Evidence[Followed]) -> Comparisons:
+    """y = R √(2 (1 − corr)) solves y + log y = log R + O(1): its growth per e-fold of R, late."""
+    R = evidence.norm
+    y = R * np.sqrt(2 * evidence.one_minus_correlation)
+    growth = np.diff(y + np.log(y), axis=1) / np.diff(np.log(R), axis=1)
+    late = np.where(R[:, 1:] > 1_000, growth, np.nan)
+    return equal(late, 1.0, rounding=0.02, places=evidence.records[1:], part="growth per e-fold")

@@ -96,6 +96,20 @@ def lemma_1(evidence: Evidence[Dataset], rate: bool = False) -> Comparisons:
 
 
 @claim(
+    "lemma-1/sign",
+    "Appendix B.2, Lemma 1 as recalled there",
+    "Every finite W has risk < L*.",
+    on=SAMPLE,
+    kind="misprint",
+)
+@at_points(at_most, strict=True, part="risk")
+def lemma_1_sign(dataset: Dataset) -> Numbers:
+    """The sign of Lemma 1 is reversed; lemma-1/repaired has it right. L* = 0 for the log loss."""
+    for at in random_points(dataset):
+        yield _without_underflow(at), 0.0
+
+
+@claim(
     "lemma-1/proof",
     "Appendix B.1, last display",
     "At R W^mm every position of the label has attention at least 1/(|O_i| + e^-R).",

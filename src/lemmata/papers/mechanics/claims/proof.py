@@ -153,6 +153,95 @@ def link(evidence: Evidence[Dataset], left: str, right: str) -> Comparisons:
 
 
 @claim(
+    "theorem-3/lower-bound",
+    "Appendix C.4, proof of Theorem 3",
+    "L(W(τ)) ≥ (|Ī|/n) l(1) + (|I|/n) L̄(W^∥(τ)) along descent.",
+    on=STEPS,
+)
+def lower_bound(evidence: Evidence[Dataset]) -> Comparisons:
+    """As logarithms; l(1) = 0 for the log loss, and without ties there is nothing to compare."""
+    tied = np.where(np.isfinite(evidence.log_tied_risk), evidence.log_tied_risk, np.nan)
+    size = 1 + np.abs(evidence.log_risk)
+    return at_least(evidence.log_risk, tied, size=size, part="log risk")
+
+
+@claim(
+    "theorem-3/late-iterates",
+    "Appendix C.4, proof of Theorem 3, before Eq. (29)",
+    "Late in descent L(W(τ)) > L(‖W^⊥‖ W^mm/‖W^mm‖ + W^∥).",
+    on=LATE_STEPS,
+    kind="hypothesis",
+)
+def late_iterates(evidence: Evidence[Dataset]) -> Comparisons:
+    """The last three quarters of the run; Lemma 4 gives it only at a distance δ from W^mm."""
+    return at_least(
+        arrived(evidence, evidence.size, evidence.log_risk),
+        evidence.log_risk_on_target,
+        size=1 + np.abs(evidence.log_risk),
+        from_step=evidence.records[-1] // 4,
+        part="log risk",
+    )
+
+
+@claim(
+    "theorem-3/late-iterates/everywhere",
+    "Appendix C.4, proof of Theorem 3, as it follows from Lemma 4",
+    "Once ‖W^⊥‖ is large, L(W) > L(‖W^⊥‖ W^mm/‖W^mm‖ + W^∥), whatever W is.",
+    on=PATHS,
+    kind="hypothesis",
+)
+def late_points(evidence: Evidence[Followed]) -> Comparisons:
+    """On the path W is the best of its norm, and not along W^mm; a distance δ is missing."""
+
+    def risks(case: Followed) -> Numbers:
+        dataset = case.instance
+        for W in case.weights:
+            inside = project(dataset.bound_basis, W)
+            size = float(np.linalg.norm(W - inside))
+            goal = size / dataset.norm * dataset.target + inside
+            pair = (dataset.risk.log_value(At(dataset, M).logits) for M in (W, goal))
+            yield *pair, size >= LARGE * dataset.norm
+
+    here, there, large = sides(evidence, risks, 3)
+    here = np.where(large > 0, here, np.nan)
+    return at_least(here, there, size=1 + np.abs(there), part="log risk")
+
+
+@claim(
+    "theorem-3/sum",
+    "Appendix C.4, proof of Theorem 3, the chain summed up",
+    "From τ₀ on ⟨W^⊥(τ) − W^⊥(τ₀), W^mm⟩/‖W^mm‖ ≥ ‖W^⊥(τ)‖ − ‖W^⊥(τ₀)‖ + 2η (L(W(τ)) − L(W(τ₀))).",
+    on=LATE_STEPS,
+)
+@claim(
+    "theorem-3/bound",
+    "Appendix C.4, proof of Theorem 3, the same divided by ‖W^⊥‖",
+    "From τ₀ on corr(W^⊥(τ), W^mm) ≥ 1 − [‖W^⊥(τ₀)‖ − ⟨W^⊥(τ₀), W^mm⟩/‖W^mm‖ − 2η (L(W(τ)) − "
+    "L(W(τ₀)))]/‖W^⊥(τ)‖.",
+    on=LATE_STEPS,
+    divided=True,
+)
+def summed(evidence: Evidence[Dataset], divided: bool = False) -> Comparisons:
+    """With τ₀ a quarter of the run, where (29) holds at every step."""
+    first = int(evidence.records[-1] // 4)
+    start = slice(first, first + 1)
+    late, size = slice(first, None), evidence.size
+    fall = np.cumsum(evidence.fall[:, late], axis=1) - evidence.fall[:, late]
+    height = arrived(evidence, size, evidence.height)
+    left = height[:, late] - height[:, start]
+    right = size[:, late] - size[:, start] + fall
+    by = size[:, late] if divided else 1.0
+    moved = height[:, start] if divided else 0.0
+    return at_least(
+        (left + moved) / by,
+        (right + moved) / by,
+        size=size[:, late] / by,
+        places=evidence.records[late],
+        part="correlation" if divided else "way along W^mm",
+    )
+
+
+@claim(
     "theorem-3/last-display",
     "Appendix C.4, last display",
     "lim_{R→∞} L(R W^mm + W^∥ + W') = L̄(W^∥).",

@@ -25,9 +25,12 @@ from ..experiments import (
     softmax_of,
 )
 from ..setting import ACYCLIC_DATA, FEASIBLE, INDEPENDENT, REALIZABLE, Dataset
-from ._shared import Numbers, at_points, optimum_error, sides, speaking, with_ties
+from ._shared import Numbers, at_points, optimum_error, reaches, sides, speaking, with_ties
 
 claim = statements("mechanics", on=STRUCTURES)
+
+SMALLEST_LOG = 1e6
+"""Terms below its negative exponential are 0."""
 
 
 @claim(
@@ -51,17 +54,6 @@ def equation_1(dataset: Dataset) -> Numbers:
                 yield mass, next(entries), at.rounding
 
 
-def _reaches(graph: PriorityGraph) -> np.ndarray:
-    """Reachability by repeated squaring of the adjacency matrix."""
-    place = {token: i for i, token in enumerate(graph.nodes)}
-    reach = np.eye(len(place), dtype=bool)
-    for a, b in graph.edges:
-        reach[place[a], place[b]] = True
-    for _ in range(len(place).bit_length()):
-        reach = reach @ reach
-    return reach
-
-
 @claim(
     "section-3.1",
     "Section 3.1",
@@ -73,7 +65,7 @@ def section_3_1(evidence: Evidence[Dataset]) -> Comparisons:
 
     def relations(dataset: Dataset) -> Numbers:
         for graph in dataset.graphs.values():
-            reach, component, strict = _reaches(graph), graph.component_of, set(graph.strict_edges)
+            reach, component, strict = reaches(graph), graph.component_of, set(graph.strict_edges)
             for i, a in enumerate(graph.nodes):
                 for j, b in enumerate(graph.nodes):
                     beats = (a, b) in graph.evidence and not reach[j, i]
@@ -240,14 +232,37 @@ def definition_3(dataset: Dataset) -> Numbers:
     hypotheses=(REALIZABLE,),
     on=SAMPLE,
 )
-@at_points(at_least, strict=True, part="log L̄ against that at W^cyc", only=with_ties)
-def equation_27(dataset: Dataset) -> Numbers:
-    """L̄ at W^cyc against nearby and distant points of S_cyc."""
+def equation_27(evidence: Evidence[Dataset]) -> Comparisons:
+    """L̄ at W^cyc against other points of S_cyc, and why it is larger there.
+
+    The gradient at W^cyc is 0, so that the difference is the mean divergence KL(s ‖ ṡ) of
+    attention there and elsewhere, which is at least Σ (√s − √ṡ)².
+    """
+    return [_not_lower(evidence), _moves(evidence)]
+
+
+@at_points(at_least, "size", part="log L̄ against that at W^cyc", only=with_ties)
+def _not_lower(dataset: Dataset) -> Numbers:
     reduced = dataset.risk.tied_only()
     least = reduced.log_value(At(dataset, dataset.W_cyc).logits)
     for W in random_weights(dataset):
-        step = project(dataset.tied_basis, W)
-        yield reduced.log_value(At(dataset, dataset.W_cyc + 0.1 * step).logits), least
+        other = dataset.W_cyc + 0.1 * project(dataset.tied_basis, W)
+        yield reduced.log_value(At(dataset, other).logits), least, 1 + abs(least)
+
+
+@at_points(at_least, strict=True, part="Σ (√s − √ṡ)², relative to its largest", only=with_ties)
+def _moves(dataset: Dataset) -> Numbers:
+    """In logarithms, so that no frequency is too small."""
+    reduced, here = dataset.risk.tied_only(), At(dataset, dataset.W_cyc).logits
+    log_s = reduced.log_masses(here)
+    for W in random_weights(dataset):
+        step = At(dataset, 0.1 * project(dataset.tied_basis, W)).logits
+        change = reduced.log_masses(here + step) - log_s
+        with np.errstate(divide="ignore"):
+            terms = log_s + 2 * np.log(np.abs(np.expm1(change / 2)))
+        terms = terms + reduced.log_weight[reduced.sample]
+        largest = max(float(terms.max()), -SMALLEST_LOG)
+        yield np.exp(terms - largest).sum(), 0.0
 
 
 @claim(
@@ -261,7 +276,7 @@ def equation_4(evidence: Evidence[Dataset]) -> Comparisons:
     """Against the labels and reachability in the closure (1 for yes, 0 for no)."""
 
     def positions(dataset: Dataset) -> Numbers:
-        closure = {q: (graph, _reaches(graph)) for q, graph in dataset.graphs.items()}
+        closure = {q: (graph, reaches(graph)) for q, graph in dataset.graphs.items()}
         for sample in dataset.realizable.samples:
             graph, reach = closure[sample.query]
             place = {token: i for i, token in enumerate(graph.nodes)}

@@ -34,6 +34,7 @@ from ..experiments import (
     SAMPLE,
     At,
     Followed,
+    log_tied_risk,
     other_direction,
     project,
     random_weights,
@@ -313,18 +314,10 @@ def equation_14(evidence: Evidence[Followed]) -> Comparisons:
         dataset = case.instance
         for W in case.weights:
             at = At(dataset, W)
-            yield at.risk - _tied_risk(dataset, project(dataset.bound_basis, W)), at.risk
+            yield at.risk - np.exp(log_tied_risk(dataset, project(dataset.bound_basis, W))), at.risk
 
     gaps, size = sides(evidence, risks)
     return tends_to(gaps, 0.0, size=size, part="difference")
-
-
-def _tied_risk(dataset: Dataset, weights: np.ndarray) -> float:
-    """(|I|/n) L̄: the risk that is left when only tied tokens remain."""
-    reduced = dataset.risk.tied_only()
-    if not len(reduced.log_weight):
-        return 0.0
-    return np.exp(dataset.log_tied_share + reduced.log_value(At(dataset, weights).logits))
 
 
 @claim(
@@ -356,7 +349,7 @@ def equation_15(dataset: Dataset) -> Numbers:
 @at_points(at_most, "size", part="distance to the limit")
 def equation_16(dataset: Dataset) -> Numbers:
     """Within T e^-R at R = 5, 10, 25 beyond the logits of W^cyc; l(1) = 0 for the log loss."""
-    limit = _tied_risk(dataset, dataset.W_cyc)
+    limit = np.exp(log_tied_risk(dataset, dataset.W_cyc))
     spread = float(np.ptp(At(dataset, dataset.W_cyc).logits))
     for R in (5.0, 10.0, 25.0):
         risk = At(dataset, dataset.W_cyc + (R + spread) * dataset.target).risk
@@ -396,3 +389,33 @@ def theorem_2(evidence: Evidence[Any]) -> Comparisons:
     if "cyclic_distance" not in evidence.columns:  # W^cyc is known for the log loss
         return turns
     return [turns, tends_to(evidence.cyclic_distance, 0.0, part="‖Π W̄_R − W^cyc‖")]
+
+
+@claim(
+    "section-4.2/decomposition",
+    "Section 4.2, after Theorem 2",
+    "W̄_R ≈ C_R W^mm + W^cyc for an appropriate C_R, in that what is left vanishes.",
+    on=PATHS,
+    kind="constant",
+    versions=[
+        Version(
+            "repaired",
+            where="ours: relative to the norm",
+            statement="What is left of W̄_R besides C_R W^mm + W^cyc vanishes relative to R, like "
+            "1/R where no tight constraint is idle.",
+            parameters={"relative": True},
+        )
+    ],
+)
+def decomposition(evidence: Evidence[Followed], relative: bool = False) -> Comparisons:
+    """With the best C_R; the rest tends to a matrix that is not 0, since 1 − corr ~ C/R²."""
+
+    def rest(case: Followed) -> list[float]:
+        dataset, unit = case.instance, case.instance.target / case.instance.norm
+        left = [W - dataset.W_cyc - np.sum((W - dataset.W_cyc) * unit) * unit for W in case.weights]
+        sizes = [float(np.linalg.norm(W)) if relative else 1.0 for W in case.weights]
+        return [float(np.linalg.norm(W)) / size for W, size in zip(left, sizes, strict=True)]
+
+    trend = evidence.norm**-1.0
+    part = "‖W̄_R − C_R W^mm − W^cyc‖" + (" / R" if relative else "")
+    return tends_to(evidence.each(rest), 0.0, trend=trend, part=part)

@@ -5,12 +5,15 @@ from typing import Any
 from lemmata.claims import Experiment, Several
 from lemmata.settings import Evidence
 
-from ..counterexamples import unrealizable
+from ..counterexamples import idle_edge, unrealizable
 from ..setting import ACYCLIC, CYCLIC, LOCAL, Dataset, Objective, Recipe, Training
+from ._frozen import Frozen as Frozen
+from ._frozen import frozen_row as frozen_row
 from ._instances import EXAMPLES as EXAMPLES
 from ._instances import Examples as Examples
 from ._instances import Random as Random
 from ._instances import Repeated as Repeated
+from ._instances import Unreachable as Unreachable
 from ._instances import mixture as mixture
 from ._measures import FROZEN as FROZEN
 from ._measures import TIMES as TIMES
@@ -22,14 +25,17 @@ from ._measures import (
     follow_paths,
     follow_restricted,
     follow_spheres,
+    freeze,
     iterate,
     look,
     train_every_step,
     train_factors,
     train_locally,
+    train_reduced,
 )
 from ._measures import train as train
 from ._points import EPS as EPS
+from ._points import EVEN as EVEN
 from ._points import At as At
 from ._points import generator_for as generator_for
 from ._points import project as project
@@ -41,6 +47,7 @@ from ._points import tied_weights as tied_weights
 from ._restricted import linear_head as linear_head
 from ._restricted import log_linear_excess as log_linear_excess
 from ._restricted import log_odds_outside as log_odds_outside
+from ._restricted import log_tied_risk as log_tied_risk
 from ._restricted import other_direction as other_direction
 from ._restricted import restricted_path as restricted_path
 from ._restricted import worst_margin as worst_margin
@@ -107,6 +114,7 @@ INDEPENDENT_OR_NOT: Looked = Experiment(
 """With eight embeddings in four dimensions, too."""
 
 DIRECTIONS: Looked = Experiment(SAMPLES, compare_directions)
+FROZEN_PARTS: Looked = Experiment(SAMPLES, freeze)
 PATHS: Tracked = Experiment(mixture(10, 6), follow_paths)
 FLOWS: Tracked = Experiment(mixture(3, 2), follow_flows)
 SPHERES: Looked = Experiment(Random(ACYCLIC, 3), follow_spheres)
@@ -159,3 +167,30 @@ INFEASIBLE: Looked = Experiment(
     train,
     Training(algorithm="block", rate=0.2, steps=20_000),
 )
+
+IDLE: Tracked = Experiment(Examples((idle_edge,)), follow_paths, own=True)
+"""A tight constraint whose multiplier is 0."""
+
+SUBDATA: Looked = Experiment(Random(CYCLIC, 12, "unbalanced"), train_reduced, Training(), own=True)
+"""W^cyc as the authors find it."""
+
+UNREACHABLE: Tracked = Experiment(
+    Unreachable(12),
+    train_locally,
+    Training(rate=0.1, steps=2_000, loss="linear", head="embedding"),
+    own=True,
+)
+"""One sample whose label is not in its sequence, under C = E."""
+
+SQUARED_IDENTITY: Tracked = Experiment(
+    Random(CYCLIC, 24, "unbalanced"),
+    train_locally,
+    Training(rate=0.05, steps=4_000, loss="squared"),
+    own=True,
+)
+"""The squared loss under C E^T = I."""
+
+LINEAR_IDENTITY: Looked = Experiment(
+    Random(CYCLIC, 12, "unbalanced"), train, Training(rate=0.1, steps=4_000, loss="linear")
+)
+"""l(u) = -u under C E^T = I."""

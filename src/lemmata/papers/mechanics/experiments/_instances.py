@@ -68,6 +68,26 @@ class Repeated(AbstractInstances):
 
 
 @dataclass(frozen=True)
+class Unreachable(AbstractInstances):
+    """Single samples whose label is not in their sequence."""
+
+    count: int
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Dataset]:
+        drawn = []
+        for i, dataset in enumerate(generate(Recipe(8, 8, 1, 5), self.count, seed)):
+            (sample,) = dataset.data.samples
+            label = next(token for token in range(8) if token not in sample.tokens)
+            name = f"unreachable-{seed}.{i}"
+            drawn.append(Dataset.from_samples(name, [sample.tokens], [label], dataset.E))
+        return drawn
+
+    @property
+    def says(self) -> str:
+        return f"{self.count} single samples (K = d = 8, T = 5) without their label"
+
+
+@dataclass(frozen=True)
 class Examples(AbstractInstances):
     """Datasets made by hand."""
 

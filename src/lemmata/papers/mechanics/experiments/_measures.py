@@ -25,13 +25,16 @@ from ..setting import (
     follow,
     path,
     pseudo_limits,
+    reduced_dataset,
 )
 from ..theory import score_gaps, theorem_1_radius
+from ._frozen import frozen_rows
 from ._points import At, tied_weights
 from ._restricted import (
     linear_head,
     log_linear_excess,
     log_odds_outside,
+    log_tied_risk,
     other_direction,
     restricted_path,
     worst_margin,
@@ -153,6 +156,18 @@ def _train(training: Training, datasets: Datasets, bench: Bench) -> Evidence[Dat
     if not ready:
         return Evidence((), skipped=skipped)
     run = run_all(training, ready, bench)
+    return Evidence(tuple(ready), run.steps, columns_of(run), skipped)
+
+
+def train_reduced(
+    experiment: Experiment[Any], datasets: Datasets, bench: Bench
+) -> Evidence[Dataset]:
+    """Training on the cyclic subdata alone, from zero."""
+    ready, skipped = usable(datasets, lambda dataset: bool(dataset.cyclic.samples))
+    parts = [reduced_dataset(dataset, dataset.cyclic) for dataset in ready]
+    if not parts:
+        return Evidence((), skipped=skipped)
+    run = run_all(experiment.training, parts, bench)
     return Evidence(tuple(ready), run.steps, columns_of(run), skipped)
 
 
@@ -311,6 +326,14 @@ def compare_directions(
     return Evidence(tuple(ready), None, columns, skipped)
 
 
+def freeze(experiment: Experiment[Any], datasets: Datasets, bench: Bench) -> Evidence[Dataset]:
+    """The displays of the proof of Lemma 4, for several frozen parts, directions and radii."""
+    ready, skipped = usable(small(datasets), lambda dataset: dataset.margin.status == "solved")
+    tables = [list(frozen_rows(dataset)) for dataset in ready]
+    rows = [{name: [row[name] for row in table] for name in table[0]} for table in tables]
+    return Evidence(tuple(ready), None, _stack(rows), skipped)
+
+
 def _has_a_head(dataset: Dataset) -> bool:
     """What Theorem 1 asks for: acyclic data, W^mm, and a head with Assumption 3."""
     solved = dataset.acyclic and dataset.margin.status == "solved"
@@ -351,7 +374,7 @@ def _compare(dataset: Dataset) -> dict[str, list[float]]:
 
 
 def iterate(experiment: Experiment[Any], datasets: Datasets, bench: Bench) -> Evidence[Dataset]:
-    """The sides of the chain (30) to (33) at every step."""
+    """What the proof of Theorem 3 speaks of, at every step."""
     training: Training = experiment.training
     ready, skipped = usable(small(datasets))
     columns = _stack([_iterate(dataset, training) for dataset in ready])
@@ -374,8 +397,16 @@ def _iterate(dataset: Dataset, training: Training) -> dict[str, np.ndarray]:
         towards = moved @ dataset.target.ravel() / dataset.norm
         squares = np.diff(size**2) / (2 * size[:-1])
     apart = np.sum(moved**2, axis=1)
+    unit = dataset.target / dataset.norm
+    pairs = list(zip(size[:-1], (flat - free)[:-1].reshape(-1, *unit.shape), strict=True))
     return {
         "size": size[:-1],
+        "height": free[:-1] @ unit.ravel(),
+        "log_risk": np.array([dataset.risk.log_value(point.logits) for point in points[:-1]]),
+        "log_tied_risk": np.array([log_tied_risk(dataset, inside) for _, inside in pairs]),
+        "log_risk_on_target": np.array(
+            [dataset.risk.log_value(At(dataset, R * unit + inside).logits) for R, inside in pairs]
+        ),
         "along": np.where(size[:-1] > 0.5, along, np.nan),
         "towards": towards,
         "squares": squares,

@@ -22,6 +22,9 @@ SHORTEST = 1e-300
 FAINTEST = -160.0
 """Curvature of a smaller log-mass is raised to this, which changes no rank and no large value."""
 
+EVEN = -6.0
+"""The same where nothing but the rank counts."""
+
 
 def generator_for(dataset: Dataset, purpose: str) -> np.random.Generator:
     """Random numbers that depend on the dataset's name and the purpose alone."""
@@ -90,17 +93,21 @@ class At:
         terms = self.dataset.risk.slope_size(self.masses)
         return float(np.linalg.norm(np.einsum("c,cd,ce->de", terms, abs(tokens), abs(queries))))
 
-    def curvature_roots(self, basis: Basis, risk: Risk | None = None) -> np.ndarray:
+    def curvature_roots(
+        self, basis: Basis, risk: Risk | None = None, faintest: float = FAINTEST
+    ) -> np.ndarray:
         """Square roots of the eigenvalues of the Hessian along a basis, the largest first.
 
         The Hessian is the covariance of the tokens under attention. Singular values of its square
         root tell a small curvature from none where eigenvalues would have drowned it in rounding.
+        Where only the rank counts, ``EVEN`` raises whatever is faint: a direction is flat for all
+        positive weights of samples and tokens, or for none.
         """
         risk = self.dataset.risk if risk is None else risk
         log_masses = risk.log_masses(self.logits)
         rows = self.dataset.design(basis)[risk.cell]
         mean = np.add.reduceat(np.exp(log_masses)[:, None] * rows, risk.start)
-        root = np.exp(np.maximum(log_masses + risk.log_weight[risk.sample], FAINTEST) / 2)
+        root = np.exp(np.maximum(log_masses + risk.log_weight[risk.sample], faintest) / 2)
         return np.linalg.svd(root[:, None] * (rows - mean[risk.sample]), compute_uv=False)
 
 

@@ -48,6 +48,14 @@ def log_linear_excess(
     return float(np.logaddexp.reduce(terms))
 
 
+def log_tied_risk(dataset: Dataset, weights: Matrix) -> float:
+    """log of (|I|/n) L̄: the risk that is left when only tied tokens remain; -inf without ties."""
+    reduced = dataset.risk.tied_only()
+    if not len(reduced.log_weight):
+        return -np.inf
+    return dataset.log_tied_share + reduced.log_value(At(dataset, weights).logits)
+
+
 def other_direction(
     dataset: Dataset, number: int, basis: Float[np.ndarray, "rank variables"]
 ) -> Matrix:

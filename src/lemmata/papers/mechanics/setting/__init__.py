@@ -16,6 +16,7 @@ from ._generators import ACYCLIC as ACYCLIC
 from ._generators import CYCLIC as CYCLIC
 from ._generators import LOCAL as LOCAL
 from ._generators import Recipe as Recipe
+from ._generators import equicorrelated as equicorrelated
 from ._generators import generate as generate
 from ._heads import LOSSES as LOSSES
 from ._hypotheses import ACYCLIC_DATA as ACYCLIC_DATA
@@ -31,6 +32,7 @@ from ._paths import Curve as Curve
 from ._paths import flow as flow
 from ._paths import follow as follow
 from ._paths import path as path
+from ._pseudo import SCORE_DERIVATIVES as SCORE_DERIVATIVES
 from ._pseudo import Pseudo as Pseudo
 from ._pseudo import pseudo_limits as pseudo_limits
 from ._pseudo import token_masses as token_masses
@@ -42,3 +44,4 @@ from ._setting import SETTING as SETTING
 from ._setting import MechanicsSetting as MechanicsSetting
 from ._training import Training as Training
 from ._training import TrainingRun as TrainingRun
+from ._training import reduced_dataset as reduced_dataset

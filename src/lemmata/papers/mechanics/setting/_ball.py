@@ -23,8 +23,8 @@ from ._heads import (
     Head,
     Loss,
     check_head,
-    check_loss,
     check_scores,
+    checked_loss,
     scores,
     shape_of,
     takes_softmax,
@@ -46,7 +46,7 @@ class Objective:
     head: Head = "identity"
 
     def __post_init__(self) -> None:
-        check_loss(self.loss)
+        object.__setattr__(self, "loss", checked_loss(self.loss))
         check_head(self.head)
         if takes_softmax(self.loss):
             raise InputError(f"{self.loss} is no loss of the label's score alone")

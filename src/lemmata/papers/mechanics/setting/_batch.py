@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
 from lemmata._errors import InputError
 from lemmata.attention import (
@@ -36,6 +36,9 @@ from ._heads import (
 )
 
 Matrix = Float[np.ndarray, "dimension dimension"]
+
+WIDEST_NUCLEAR = 64
+"""The nuclear-norm program is solved up to this dimension."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,32 @@ class Batch:
                 slots = sorted(set(sample.tokens))
                 untied[b, n, : len(slots)] = [t not in tied and t != sample.label for t in slots]
         return untied
+
+    def nuclear(self) -> dict[str, Array]:
+        """The cells of the strict pairs, and a W of least nuclear norm that separates them.
+
+        NaN where there is none, where nothing is to be separated, or beyond a size.
+        """
+        B, width = len(self.datasets), self.target.shape[-1]
+        most = max(1, *(len(d.strict_pairs) for d in self.datasets))
+        winner, loser = np.zeros((2, B, most), dtype=np.int64)
+        weights = np.full((B, width, width), np.nan)
+        for b, dataset in enumerate(self.datasets):
+            if not dataset.strict_pairs or dataset.E.shape[1] > WIDEST_NUCLEAR:
+                continue
+            cells = number_cells(self.data[b])
+            found = [(cells[w, q], cells[x, q]) for q, (w, x) in dataset.strict_pairs]
+            found += found[:1] * (most - len(found))
+            winner[b], loser[b] = np.transpose(found)
+            if dataset.nuclear.weights is not None:
+                size = dataset.E.shape[1]
+                weights[b] = 0.0
+                weights[b, :size, :size] = dataset.nuclear.weights
+        return {
+            "winner": jnp.asarray(winner),
+            "loser": jnp.asarray(loser),
+            "nuclear": jnp.asarray(weights),
+        }
 
     def _stay_in_cells(self) -> None:
         """Orthonormal embeddings from zero: the weights are the logits of the cells."""

@@ -6,7 +6,9 @@ from typing import Any
 from lemmata.margin import MaxMargin, Pair, Status
 from lemmata.settings import certificate_of, problems_document
 
+from ._batch import WIDEST_NUCLEAR
 from ._dataset import Dataset
+from ._degeneracy import MOST_PAIRS
 from ._reading import Query, Reading
 
 MOST_ENTRIES = 20_000
@@ -27,7 +29,8 @@ def document(reading: Reading) -> dict[str, Any]:
         "queries": {
             data.name(number): _query(dataset, query) for number, query in reading.queries.items()
         },
-        "max_margin": _margin(dataset),
+        "max_margin": _margin(dataset) | {"degeneracy": _degeneracy(reading)},
+        "nuclear_margin": _nuclear(dataset),
         "generalized": None if dataset.feasible else _generalized(dataset),
         "cyclic_correction": _correction(dataset),
         "predictions": _predictions(reading),
@@ -93,17 +96,41 @@ def certified(solution: MaxMargin) -> str:
     return "by a duality gap" if solution.norm_squared_exact is None else "exactly"
 
 
+def _degeneracy(reading: Reading) -> dict[str, Any] | None:
+    """Tight constraints, those that are idle, and the rate that follows."""
+    found = reading.degeneracy
+    if found is None:
+        return None
+    return {
+        "tight": _show(reading.dataset, found.tight),
+        "idle": _show(reading.dataset, found.idle),
+        "dependent": found.dependent,
+        "rate": found.says,
+    }
+
+
+def _nuclear(dataset: Dataset) -> dict[str, Any] | None:
+    """The least nuclear norm with the same margins, for W = K Q^T; None for large data."""
+    pairs = len(dataset.strict_pairs)
+    if dataset.E.shape[1] > WIDEST_NUCLEAR or pairs > MOST_PAIRS or not dataset.feasible:
+        return None
+    found = dataset.nuclear
+    return {"norm": found.norm, "lower_bound": found.lower, "matrix": found.weights}
+
+
+def _show(dataset: Dataset, pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+    """Pairs by the names of their tokens."""
+    words = dataset.data.vocabulary
+    return [{"query": words[q], "winner": words[a], "loser": words[b]} for q, (a, b) in pairs]
+
+
 def _generalized(dataset: Dataset) -> dict[str, Any]:
     """What training does instead, when Graph-SVM is infeasible."""
-    words, generalized = dataset.data.vocabulary, dataset.generalized
-
-    def show(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
-        return [{"query": words[q], "winner": words[a], "loser": words[b]} for q, (a, b) in pairs]
-
+    generalized = dataset.generalized
     return {
         "direction": _summary(generalized.margin) | {"matrix": generalized.margin.matrix},
-        "separable": show(generalized.separable),
-        "bound": show(generalized.bound),
+        "separable": _show(dataset, generalized.separable),
+        "bound": _show(dataset, generalized.bound),
         "finite_norm": dataset.finite_part.norm,
         "finite_gradient_norm": dataset.finite_part.gradient_norm,
     }

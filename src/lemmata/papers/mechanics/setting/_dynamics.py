@@ -21,6 +21,9 @@ from lemmata.training import (
     TrainingState,
     common_measurements,
     descend,
+    fold,
+    stream,
+    words,
 )
 
 StateT = TypeVar("StateT")
@@ -168,10 +171,12 @@ class OptaxTraining(TiedDynamics[OptimizerState]):
     """The key-query weights under any loss, by an optimizer of optax, in double precision.
 
     The optimizer sees the gradient itself, which rounds to 0 where the exact rules of this room
-    still see its direction. It has its own step size; ``rate`` is only kept beside the run.
+    still see its direction. It has its own step size, which ``stretch`` multiplies; ``rate`` is
+    only kept beside the run.
     """
 
     start: Float[Array, "..."]
+    stretch: Float[Array, "*batch"]
     optimizer: optax.GradientTransformation = eqx.field(static=True)
 
     def init(self) -> OptimizerState:
@@ -191,8 +196,48 @@ class OptaxTraining(TiedDynamics[OptimizerState]):
         gradient = jnp.exp(here.gradient.log_norm) * here.gradient.unit
         with jax.numpy_dtype_promotion("standard"):
             change, memory = self.optimizer.update(gradient, state.memory, here.weights)
-            following = optax.apply_updates(here.weights, change)
+            following = optax.apply_updates(here.weights, self.stretch * jnp.asarray(change))
         return jnp.asarray(following), memory
+
+
+class SampledState(eqx.Module):
+    """Weights, and how many steps led to them."""
+
+    weights: Float[Array, "..."]
+    number: Int[Array, "*batch"]
+
+
+class SampledTraining(TiedDynamics[SampledState]):
+    """Stochastic gradient descent: the gradient of a few samples, drawn as often as they occur.
+
+    What is measured is the whole risk.
+
+    Attributes:
+        batch: how many samples are drawn at each step, with replacement.
+        seed: where they are drawn from; every instance draws the same random numbers.
+    """
+
+    start: Float[Array, "..."]
+    batch: int = eqx.field(static=True)
+    seed: int = eqx.field(static=True)
+
+    def init(self) -> SampledState:
+        return SampledState(self.start, jnp.zeros((), dtype=jnp.int64))
+
+    def step(self, state: SampledState) -> SampledState:
+        source = fold(stream(self.seed), state.number.astype(jnp.uint32))
+        uniform = (words(source, self.batch).astype(jnp.float64) + 0.5) * 2.0**-32
+        reached = jnp.cumsum(jnp.exp(self.inputs.log_frequency))
+        drawn = jnp.searchsorted(reached / reached[-1], uniform)
+        counts = jnp.zeros_like(reached).at[drawn].add(1.0)
+        inputs = eqx.tree_at(lambda x: x.log_frequency, self.inputs, jnp.log(counts / self.batch))
+        slope = self.loss(inputs, self.coordinates.logits(state.weights)).gradient
+        back = self.coordinates.pull_back(slope)
+        following = descend("gd", self.rate, state.weights, back)
+        return SampledState(following, state.number + 1)
+
+    def measure(self, state: SampledState) -> Measurements:
+        return self.compare(self.evaluate(state.weights), self.step(state).weights)
 
 
 class FactoredState(eqx.Module):
@@ -212,10 +257,20 @@ class FactoredState(eqx.Module):
 
 
 class FactoredTraining(TiedDynamics[FactoredState]):
-    """Normalized descent on the factors K and Q of W = K Q^T, as transformers are trained."""
+    """Normalized descent on the factors K and Q of W = K Q^T, as transformers are trained.
+
+    Attributes:
+        decay: the loss is L(K Q^T) + decay (||K||^2 + ||Q||^2) / 2.
+        winner, loser: the cells of the strict pairs, whose least margin is measured.
+        nuclear: a W with margins of 1 and the least nuclear norm.
+    """
 
     start_keys: Float[Array, "*batch dimension rank"]
     start_queries: Float[Array, "*batch dimension rank"]
+    winner: Int[Array, "*batch pairs"]
+    loser: Int[Array, "*batch pairs"]
+    nuclear: Float[Array, "*batch dimension dimension"]
+    decay: float = eqx.field(static=True, default=0.0)
 
     def init(self) -> FactoredState:
         return self._at(self.start_keys, self.start_queries)
@@ -229,12 +284,17 @@ class FactoredTraining(TiedDynamics[FactoredState]):
     def measure(self, state: FactoredState) -> Measurements:
         W = state.weights
         after = self.step(state).weights
+        logits = self.coordinates.logits(W)
+        margin = jnp.min(logits[self.winner] - logits[self.loser], initial=jnp.inf)
+        nuclear, least = (jnp.sum(jnp.linalg.svd(M, compute_uv=False)) for M in (W, self.nuclear))
         return {
             "log_loss": state.log_loss,
             "log_gradient_norm": state.log_gradient_norm,
             "norm": jnp.sqrt(jnp.sum(W**2)),
-            "nuclear_norm": jnp.sum(jnp.linalg.svd(W, compute_uv=False)),
+            "nuclear_norm": nuclear,
+            "nuclear_shortfall": 1 - margin * least / nuclear,
             "one_minus_correlation": cosine_gap(W, self.target),
+            "one_minus_nuclear_correlation": cosine_gap(W, self.nuclear),
         } | measure_ties(self.ties, self.correction, W, after)
 
     def _at(
@@ -242,9 +302,10 @@ class FactoredTraining(TiedDynamics[FactoredState]):
     ) -> FactoredState:
         here = self.evaluate(keys @ queries.T)
         slope = here.gradient
-        both = LogScaled.from_parts(
-            jnp.stack([slope.unit @ queries, slope.unit.T @ keys]), slope.log_norm
-        )
+        pull = jnp.stack([slope.unit @ queries, slope.unit.T @ keys])
+        if self.decay:
+            pull = jnp.exp(slope.log_norm) * pull + self.decay * jnp.stack([keys, queries])
+        both = LogScaled.from_parts(pull, jnp.zeros(()) if self.decay else slope.log_norm)
         return FactoredState(
             keys, queries, here.log_loss, both.unit[0], both.unit[1], both.log_norm
         )

@@ -35,6 +35,10 @@ UNIT_SCORE = 1e-12
 """A label's score this close to 1 is 1, as it is for unit embeddings and the head C = E."""
 
 LOSSES = (*SHAPES, "softmax-squared", "cross-entropy")
+
+OTHER_NAMES = {"mse": "squared", "corr": "linear"}
+"""What the authors' program calls losses of the label's score."""
+
 HEADS = ("identity", "embedding")
 
 Loss = str | Shape
@@ -44,10 +48,12 @@ Head = str | Float[np.ndarray, "tokens dimension"]
 """One of HEADS, or the matrix C."""
 
 
-def check_loss(loss: Loss) -> None:
-    """A name that is known, or a loss of the user's own."""
-    if isinstance(loss, str) and loss not in LOSSES:
-        raise InputError(f"{unknown_name('loss', loss, LOSSES)}; own_loss makes others")
+def checked_loss(loss: Loss) -> Loss:
+    """A name that is known, by its usual spelling, or a loss of the user's own."""
+    if isinstance(loss, str) and loss not in (*LOSSES, *OTHER_NAMES):
+        known = (*LOSSES, *OTHER_NAMES)
+        raise InputError(f"{unknown_name('loss', loss, known)}; own_loss makes others")
+    return OTHER_NAMES.get(loss, loss) if isinstance(loss, str) else loss
 
 
 def check_head(head: Head) -> None:

@@ -1,15 +1,19 @@
 """What can be said about training, on the command line and in Python."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from jaxtyping import Float
 
 from lemmata._errors import InputError
 from lemmata.settings import RECORD, Option, number_or
 from lemmata.tokens import read_embeddings
 
-from ._heads import HEADS, LOSSES, Head
+from ._dataset import Dataset
+from ._heads import HEADS, LOSSES, OTHER_NAMES, Head
 from ._training import ALGORITHMS, RATES, USUAL_RATE, Algorithm, Training
 
 STEPS = Training.steps
@@ -17,21 +21,31 @@ STEPS = Training.steps
 CURVES = ("flow", "path")
 """Algorithms without steps: points on a curve."""
 
-WITH_LOSSES = ("ngd", "gd", "factored")
+WITH_LOSSES = ("ngd", "gd", "sgd", "adam", "factored")
 
+LOCAL_HINT = (
+    "Beyond the log loss with the identity head descent may go elsewhere than to W^mm (Section 6): "
+    "the local columns compare it with the limits of what it selects"
+)
+
+STARTS = ("zero", "random")
+
+Start = str | Float[np.ndarray, "dimension dimension"] | None
+"""W(0): one of STARTS, a matrix, or what the data says."""
 
 OPTIONS = (
     Option(
         "algorithm",
         "--algorithm",
-        "ngd (the default), gd, block, factored, flow or path; in Python also an optax optimizer",
+        "ngd (the default), gd, sgd, adam, block, factored, flow or path; in Python also an optax "
+        "optimizer",
         choices=(*ALGORITHMS, *CURVES),
     ),
     Option(
         "rate",
         "--lr",
         "the step size: a number, 'paper' (1/L) or 'tight' (1/L_tight); usually "
-        f"{USUAL_RATE}, and 'tight' for gd",
+        f"{USUAL_RATE}, and 'tight' for gd and sgd",
         number_or(*RATES),
         "a number, 'paper' (1/L) or 'tight' (1/L_tight)",
         ALGORITHMS,
@@ -47,9 +61,9 @@ OPTIONS = (
     Option(
         "loss",
         "--loss",
-        f"one of {', '.join(LOSSES)}; usually log",
+        f"one of {', '.join(LOSSES)}, mse (squared) or corr (linear); usually log",
         algorithms=WITH_LOSSES,
-        choices=LOSSES,
+        choices=(*LOSSES, *OTHER_NAMES),
     ),
     Option(
         "head",
@@ -67,11 +81,42 @@ OPTIONS = (
         ("ngd",),
     ),
     Option(
+        "start",
+        "--start",
+        "W(0): zero, random (uniform in ±1/√d, as the authors draw it), or a .npy or .json file; "
+        "usually that of the data, or zero",
+        expects="zero, random, or a .npy or .json file",
+        algorithms=("ngd", "gd", "sgd", "adam", "block", "flow"),
+    ),
+    Option(
         "seed",
         "--seed",
-        "for the factors that training starts from; usually 0",
+        "for factored, sgd and a random start; usually 0",
         int,
         "a whole number",
+    ),
+    Option(
+        "batch",
+        "--batch",
+        "samples that sgd draws for a step; usually 1",
+        int,
+        "a whole number",
+        ("sgd",),
+    ),
+    Option(
+        "width",
+        "--width",
+        "of the factors K and Q; usually the dimension",
+        int,
+        "a whole number",
+        ("factored",),
+    ),
+    Option(
+        "decay",
+        "--decay",
+        "weight decay on K and Q: the factor of (‖K‖² + ‖Q‖²)/2 in the loss; usually 0",
+        float,
+        "a number",
         ("factored",),
     ),
     Option(
@@ -92,11 +137,28 @@ class Request:
         algorithm: as asked.
         training: the descent; of a curve, only its records count.
         predict: inputs of which to predict the next token.
+        start: W(0), if it is not that of the data.
     """
 
     algorithm: Algorithm
     training: Training
     predict: tuple[str, ...]
+    start: Start = None
+
+    def begin(self, dataset: Dataset) -> Dataset:
+        """The dataset with the start that was asked for."""
+        d = dataset.E.shape[1]
+        if self.start is None:
+            return dataset
+        if isinstance(self.start, str):
+            draw = np.random.default_rng(self.training.seed)
+            drawn = draw.uniform(-1, 1, (d, d)) / np.sqrt(d)
+            return replace(dataset, initial_weights=drawn if self.start == "random" else None)
+        if self.start.shape != (d, d):
+            raise InputError(
+                f"{dataset.name}: W(0) has shape {self.start.shape}; it needs that of W, {(d, d)}"
+            )
+        return replace(dataset, initial_weights=self.start)
 
     @property
     def rule(self) -> str:
@@ -113,22 +175,31 @@ class Request:
         rate = training.step_size
         step = size[rate] if isinstance(rate, str) else f"{rate}"
         epsilon = f" and {training.epsilon:g} added to the norm of the gradient"
-        names = {
-            "ngd": "normalized gradient descent on W",
-            "gd": "gradient descent on W",
-            "block": "gradient descent inside S_cyc and normalized gradient descent outside",
-            "factored": "normalized gradient descent on K and Q, W = K Q^T",
-        }
-        return (
-            f"{names[self.algorithm]}: {training.steps} steps of size {step} on "
+        text = (
+            f"{training.what}: {training.steps} steps of size {step} on "
             f"{what}{epsilon if training.epsilon else ''}"
+        )
+        return text if training.is_global else f"{text}. {LOCAL_HINT}"
+
+
+def check_seed(options: Mapping[str, Any]) -> None:
+    """Refuse a seed where nothing is drawn."""
+    algorithm, start = options.get("algorithm", ALGORITHMS[0]), options.get("start")
+    named = algorithm if isinstance(algorithm, str) else "an optimizer of optax"
+    drawn = named in ("factored", "sgd") or (isinstance(start, str) and start == "random")
+    if options.get("seed") is not None and not drawn:
+        raise InputError(
+            f"--seed (seed) has no effect with algorithm {named}; it is for factored, sgd and "
+            "--start random"
         )
 
 
 def request_of(options: Mapping[str, Any]) -> Request:
     """Options as typed values; what cannot be run is refused."""
+    check_seed(options)
     given = {name: value for name, value in options.items() if value is not None}
     predict = given.pop("predict", ())
+    start = _start(given.pop("start", None))
     algorithm: Any = given.pop("algorithm", ALGORITHMS[0])
     if "head" in given:
         given["head"] = _head(given["head"])
@@ -136,7 +207,8 @@ def request_of(options: Mapping[str, Any]) -> Request:
         given["record"] = _records(given["record"], given.get("steps", STEPS))
     curve = isinstance(algorithm, str) and algorithm in CURVES
     training = Training(**given if curve else {**given, "algorithm": algorithm})
-    return Request(algorithm, training, (predict,) if isinstance(predict, str) else tuple(predict))
+    texts = (predict,) if isinstance(predict, str) else tuple(predict)
+    return Request(algorithm, training, texts, start)
 
 
 def _head(head: Any) -> Head:
@@ -145,6 +217,14 @@ def _head(head: Any) -> Head:
     if not head.endswith((".npy", ".json")):
         raise InputError(f"--head takes identity, embedding, or a .npy or .json file; got '{head}'")
     return read_embeddings(Path(head))
+
+
+def _start(start: Any) -> Start:
+    if not isinstance(start, str) or start in STARTS:
+        return start
+    if not start.endswith((".npy", ".json")):
+        raise InputError(f"--start takes zero, random, or a .npy or .json file; got '{start}'")
+    return read_embeddings(Path(start))
 
 
 def _records(record: Sequence[int], steps: int) -> Any:

@@ -7,7 +7,7 @@ tokens of each sample (not those around the true label), and the finite limit is
 point of its risk next to where training went.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
@@ -38,6 +38,18 @@ SELECTED = 1e-2
 
 IGNORED = 9e-3
 """The authors' program draws no edge to a token whose attention is between this and SELECTED."""
+
+SCORE_DERIVATIVES: dict[str, Callable[[float], tuple[float, float]]] = {
+    "log": lambda u: (-1 / u, 1 / u**2),
+    "squared": lambda u: (-2 * (1 - u), 2.0),
+    "linear": lambda u: (-1.0, 0.0),
+    "exponential": lambda u: (-np.exp(-u), np.exp(-u)),
+    "flat": lambda u: (
+        1 / (1 + (u - 1) ** 2) - 1,
+        -2 * (u - 1) / (1 + (u - 1) ** 2) ** 2,
+    ),
+}
+"""l'(u) and l''(u)."""
 
 Definition = Literal["authors", "selected"]
 
@@ -263,6 +275,5 @@ def _expand_loss(
         q = p[label]
         slope = -2 * (1 - q) * q
         return slope * (own - p), (4 * q - 2) * q * np.outer(own - p, own - p) - slope * spread
-    u = predicted[label]
-    first, second = (-2 * (1 - u), 2.0) if loss == "squared" else (-1 / u, 1 / u**2)
+    first, second = SCORE_DERIVATIVES[loss](float(predicted[label]))
     return first * own, second * np.outer(own, own)

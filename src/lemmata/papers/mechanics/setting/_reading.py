@@ -14,6 +14,7 @@ from lemmata.settings import Selection
 from lemmata.tokens import PriorityGraph, Problem
 
 from ._dataset import Dataset
+from ._degeneracy import Degeneracy, degeneracy
 from ._hypotheses import ACYCLIC_DATA, FEASIBLE, INDEPENDENT, NONZERO, REALIZABLE
 
 ASSUMPTIONS = {
@@ -117,6 +118,11 @@ class Reading:
             shares = softmax(self._logits(tokens, sample.query) + np.log(counts))
             selections.append(Selection(sample, tuple(tokens), shares))
         return tuple(selections)
+
+    @cached_property
+    def degeneracy(self) -> Degeneracy | None:
+        """Tight constraints of Graph-SVM that slow training down, if they were looked for."""
+        return degeneracy(self.dataset)
 
     @cached_property
     def broken(self) -> Mapping[str, tuple[Problem, ...]]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from lemmata._errors import InputError
 from lemmata.margin import Status
 from lemmata.settings import (
     AbstractSetting,
@@ -28,11 +29,12 @@ from ._analysis import MechanicsAnalysis
 from ._batch import Matrix
 from ._dataset import Dataset
 from ._forecasts import forecasts, looks
-from ._generators import ACYCLIC, CYCLIC
+from ._generators import ACYCLIC, CYCLIC, equicorrelated
 from ._hypotheses import HYPOTHESES
 from ._making import PARAMETERS, make
-from ._options import CURVES, OPTIONS, Request, request_of
+from ._options import CURVES, OPTIONS, Request, check_seed, request_of
 from ._paths import flow, follow, path
+from ._pseudo import pseudo_limits
 from ._space import TokenSpace
 from ._training import attend, expect
 
@@ -47,8 +49,20 @@ COLUMNS = (
     Column("cyclic_distance", "distance to W^cyc", "of the part of W in the span of ties"),
     Column("log_gradient_norm", "", "the logarithm of the norm of the gradient"),
     Column("midpoint_distance", "", "the distance to W^cyc midway to the next step"),
+    Column("local_correlation", "local correlation", "with W^mm of the tokens it selects"),
+    Column("local_distance", "", "to W^cyc of the tokens it selects"),
+    Column("nuclear_norm", "", "||W||_*, of W = K Q^T"),
+    Column(
+        "nuclear_shortfall",
+        "nuclear shortfall",
+        "what the least margin of W / ||W||_* lacks of the most it can be, relative to that",
+    ),
+    Column("one_minus_nuclear_correlation", "", "with a solution of least nuclear norm"),
 )
 """What is recorded; columns without a title are too many for a terminal."""
+
+FEW = 100
+"""Runs of no more datasets are compared with their local limits, too."""
 
 UNTRAINED = "no label occurs in its sequence, so no sample has a gradient"
 
@@ -73,9 +87,17 @@ class MechanicsSetting(AbstractSetting[Dataset]):
     parameters: ClassVar = PARAMETERS
     space: ClassVar = TokenSpace()
 
+    def check(self, options: Mapping[str, Any]) -> None:
+        super().check(options)
+        check_seed(options)
+
     def read(self, file: Path, embeddings: Path | None = None) -> list[Dataset]:
-        instances = read_token_files(file, embeddings, prefixes=PREFIXES, log_frequencies=True)
-        return name_instances(instances)
+        """``embeddings`` may also be ``rho=0.5``: unit vectors with that correlation."""
+        rho = _correlation(embeddings)
+        rows = embeddings if rho is None else None
+        instances = read_token_files(file, rows, prefixes=PREFIXES, log_frequencies=True)
+        read = name_instances(instances)
+        return read if rho is None else [_correlated(dataset, rho) for dataset in read]
 
     def draw(self, count: int, seed: int = 0) -> list[Dataset]:
         """As the authors draw them: those of Figure 3, without ties, and of Figure 4 in turn.
@@ -113,6 +135,7 @@ class MechanicsSetting(AbstractSetting[Dataset]):
         track: Track = silent,
     ) -> Run:
         request, asked = self.prepare(instances, options)
+        instances = [request.begin(dataset) for dataset in instances]
         every = not request.training.identity
         ready = [i for i, dataset in enumerate(instances) if every or dataset.realizable.samples]
         chosen = [instances[i] for i in ready]
@@ -169,7 +192,13 @@ def _descend(
     series = dict(run.recording.series)
     series["correlation"] = 1 - series["one_minus_correlation"]
     series["rate"] = run.rate[:, None]
-    return series, [run.weights(i) for i in range(len(datasets))], run
+    weights = [run.weights(i) for i in range(len(datasets))]
+    if not training.is_global and isinstance(training.loss, str) and len(datasets) <= FEW:
+        limits = [found.limit for found in pseudo_limits(datasets, weights, training, "selected")]
+        local = training.run(datasets, limits=limits)
+        series["local_correlation"] = 1 - local["one_minus_correlation"]
+        series["local_distance"] = local["cyclic_distance"]
+    return series, weights, run
 
 
 def _follow(
@@ -181,6 +210,23 @@ def _follow(
     curves, series = follow(curve_of, datasets, request.training.recorded, progress)
     series["correlation"] = 1 - series["one_minus_correlation"]
     return series, [curve.weights[-1] for curve in curves], tuple(curves)
+
+
+def _correlation(embeddings: Path | None) -> float | None:
+    """rho of ``rho=0.5``, if that is what was asked for."""
+    if embeddings is None or not str(embeddings).startswith("rho="):
+        return None
+    try:
+        return float(str(embeddings)[4:])
+    except ValueError as error:
+        raise InputError(f"--embeddings rho= takes a number; got '{embeddings}'") from error
+
+
+def _correlated(dataset: Dataset, rho: float) -> Dataset:
+    """The dataset with equi-correlated embeddings; 0 stays an orthonormal family."""
+    if dataset.embeddings is not None:
+        raise InputError(f"{dataset.name} has embeddings of its own; rho would have no effect")
+    return replace(dataset, embeddings=equicorrelated(dataset.K, rho)) if rho else dataset
 
 
 def _nothing(request: Request) -> dict[str, Grid]:

@@ -18,10 +18,16 @@ from lemmata.training import AbstractDynamics, Recording, Store, log_spaced, rec
 
 from ._batch import Batch, Limit, Matrix
 from ._dataset import Dataset
-from ._dynamics import BlockTraining, FactoredTraining, OptaxTraining, SelectionTraining
-from ._heads import Head, Loss, check_head, check_loss, is_identity, scores, takes_softmax
+from ._dynamics import (
+    BlockTraining,
+    FactoredTraining,
+    OptaxTraining,
+    SampledTraining,
+    SelectionTraining,
+)
+from ._heads import Head, Loss, check_head, checked_loss, is_identity, scores, takes_softmax
 
-ALGORITHMS = ("ngd", "gd", "block", "factored")
+ALGORITHMS = ("ngd", "gd", "sgd", "adam", "block", "factored")
 RATES = ("paper", "tight")
 
 Algorithm = str | optax.GradientTransformation
@@ -42,17 +48,21 @@ class Training:
     Attributes:
         algorithm: ``ngd`` divides the gradient by its norm, ``gd`` does not; ``block`` is plain
             descent in S_cyc and normalized descent outside; ``factored`` is normalized descent on
-            the factors of W = K Q^T. An optimizer of optax, such as ``optax.adam(1e-2)``, trains W
-            with a step size of its own. (``flow`` and ``path`` are functions of this room.)
+            the factors of W = K Q^T; ``sgd`` is plain descent on a few samples at a time; ``adam``
+            is Adam. An optimizer of optax, such as ``optax.adamw(1e-2)``, trains W with a step size
+            of its own. (``flow`` and ``path`` are functions of this room.)
         rate: the step size; for ``block``, that of the normalized part. None is the usual one:
-            ``tight`` for ``gd``, 0.01 for the others.
+            ``tight`` for ``gd`` and ``sgd``, 0.01 for the others.
         record: about sixty log-spaced steps, or the steps named.
         loss: l(u) of the label's score, or a loss of all scores (``softmax-squared``,
             ``cross-entropy``); a ``Shape`` is a loss of your own.
         head: ``identity`` scores the label 1 and everything else 0 (C E^T = I); ``embedding`` is
             C = E; a matrix is C itself.
         epsilon: added to the norm that ``ngd`` divides by; 0 is the algorithm as written.
-        seed: for the factors that ``factored`` starts from.
+        seed: for the factors that ``factored`` starts from, and the samples of ``sgd``.
+        batch: how many samples ``sgd`` draws at each step.
+        width: of the factors, dimension by width; None is the dimension.
+        decay: ``factored`` descends on the loss plus decay (||K||^2 + ||Q||^2) / 2.
     """
 
     algorithm: Algorithm = "ngd"
@@ -63,11 +73,15 @@ class Training:
     head: Head = "identity"
     epsilon: float = 0.0
     seed: int = 0
+    batch: int = 1
+    width: int | None = None
+    decay: float = 0.0
 
     def __post_init__(self) -> None:
         self._check_algorithm()
-        check_loss(self.loss)
+        object.__setattr__(self, "loss", checked_loss(self.loss))
         check_head(self.head)
+        self._check_sizes()
         if self.steps < 0:
             raise InputError(f"the number of steps must not be negative; got {self.steps}")
         if isinstance(self.record, str) and self.record != "log":
@@ -82,8 +96,23 @@ class Training:
             raise InputError(f"epsilon must not be negative; got {self.epsilon}")
         if self.epsilon and self.algorithm != "ngd":
             raise InputError("epsilon has an effect with the algorithm ngd only")
-        if self.algorithm == "block" and (self.loss != "log" or not self.identity):
+        if self.algorithm == "block" and not self.is_global:
             raise InputError("the block scheme is for the log loss with the identity head")
+
+    def _check_sizes(self) -> None:
+        """Options of one algorithm are refused with the others."""
+        for name, algorithm, usual in (
+            ("batch", "sgd", 1),
+            ("width", "factored", None),
+            ("decay", "factored", 0.0),
+        ):
+            value = getattr(self, name)
+            if value != usual and self.algorithm != algorithm:
+                raise InputError(f"{name} has an effect with the algorithm {algorithm} only")
+            if value is not None and not (np.isfinite(value) and value >= (usual or 0)):
+                raise InputError(f"{name} must be a number of at least {usual or 0}; got {value}")
+        if self.width == 0:
+            raise InputError("the factors need a width of at least 1; got 0")
 
     def _check_algorithm(self) -> None:
         if isinstance(self.algorithm, optax.GradientTransformation):
@@ -110,13 +139,18 @@ class Training:
         return is_identity(self.head)
 
     @property
+    def is_global(self) -> bool:
+        """Whether this is what Theorem 3 speaks of; otherwise limits may be local (Section 6)."""
+        return self.identity and self.loss == "log"
+
+    @property
     def step_size(self) -> Rate:
         """The rate, or the usual one of the algorithm; NaN for an optimizer that has its own."""
         if isinstance(self.algorithm, optax.GradientTransformation):
             return float("nan")
         if self.rate is not None:
             return self.rate
-        return "tight" if self.algorithm == "gd" else USUAL_RATE
+        return "tight" if self.algorithm in ("gd", "sgd") else USUAL_RATE
 
     @property
     def objective(self) -> str:
@@ -130,19 +164,26 @@ class Training:
         """What is run, in words."""
         if not isinstance(self.algorithm, str):
             return f"an optimizer of optax on W, {self.steps:,} steps on {self.objective}"
-        names = {
-            "ngd": "normalized gradient descent",
-            "gd": "gradient descent",
-            "block": "gradient descent inside S_cyc and normalized descent outside",
-            "factored": "normalized gradient descent on K and Q, W = K Q^T",
-        }
         sizes = {"paper": "1/L (Eq. 23)", "tight": "1/L (the tight constant)"}
         rate = self.step_size
         size = sizes[rate] if isinstance(rate, str) else f"{rate:g}"
         epsilon = f", {self.epsilon:.2g} added to the norm" if self.epsilon else ""
-        return (
-            f"{names[self.algorithm]}, {self.steps:,} steps of {size} on {self.objective}{epsilon}"
-        )
+        return f"{self.what}, {self.steps:,} steps of {size} on {self.objective}{epsilon}"
+
+    @property
+    def what(self) -> str:
+        """The algorithm, in words."""
+        width = "" if self.width is None else f" of width {self.width}"
+        decay = f", with weight decay {self.decay:g}" if self.decay else ""
+        many = "1 sample" if self.batch == 1 else f"{self.batch} samples"
+        return {
+            "ngd": "normalized gradient descent on W",
+            "gd": "gradient descent on W",
+            "sgd": f"stochastic gradient descent on W ({many} a step, seed {self.seed})",
+            "adam": "Adam on W",
+            "block": "gradient descent inside S_cyc and normalized gradient descent outside",
+            "factored": f"normalized gradient descent on K and Q{width}, W = K Q^T{decay}",
+        }[str(self.algorithm)]
 
     @property
     def recorded(self) -> np.ndarray:
@@ -163,7 +204,7 @@ class Training:
 
         Without ``limits`` these are the ones that the dataset's own graphs define.
         """
-        whole = not isinstance(self.algorithm, str) or self.algorithm == "factored"
+        whole = not isinstance(self.algorithm, str) or self.algorithm in ("factored", "adam")
         batch = Batch(datasets, self.loss, self.head, limits, embedded=whole)
         rate = np.array([self.rate_of(dataset) for dataset in datasets])
         shared: dict[str, Any] = {
@@ -192,20 +233,37 @@ class Training:
                 **shared,
             )
         if self.algorithm == "factored":
-            width = batch.target.shape[-1]
-            draw = np.random.default_rng(self.seed).standard_normal
-            keys, queries = 0.01 * draw((2, len(datasets), width, width)) / np.sqrt(width)
             return FactoredTraining(
-                start_keys=jnp.asarray(keys), start_queries=jnp.asarray(queries), **shared
+                **self._factors(len(datasets), batch.target.shape[-1]),
+                **batch.nuclear(),
+                decay=self.decay,
+                **shared,
+            )
+        if self.algorithm == "sgd":
+            return SampledTraining(start=batch.start, batch=self.batch, seed=self.seed, **shared)
+        if self.algorithm == "adam":
+            adam = optax.chain(optax.scale_by_adam(), optax.scale(-1.0))
+            return OptaxTraining(
+                start=batch.start, optimizer=adam, stretch=shared["rate"], **shared
             )
         if isinstance(self.algorithm, optax.GradientTransformation):
-            return OptaxTraining(start=batch.start, optimizer=self.algorithm, **shared)
+            once = jnp.ones(len(datasets))
+            return OptaxTraining(
+                start=batch.start, optimizer=self.algorithm, stretch=once, **shared
+            )
         return SelectionTraining(
             start=batch.start,
             rule="ngd" if self.algorithm == "ngd" else "gd",
             epsilon=self.epsilon,
             **shared,
         )
+
+    def _factors(self, count: int, dimension: int) -> dict[str, Any]:
+        """Small random factors, whatever W(0) is."""
+        width = dimension if self.width is None else self.width
+        draw = np.random.default_rng(self.seed).standard_normal
+        keys, queries = 0.01 * draw((2, count, dimension, width)) / np.sqrt(width)
+        return {"start_keys": jnp.asarray(keys), "start_queries": jnp.asarray(queries)}
 
     def rate_of(self, dataset: Dataset) -> float:
         """The step size on a dataset, as a number."""

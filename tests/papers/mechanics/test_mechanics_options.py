@@ -1,0 +1,225 @@
+"""What a user of the paper can ask for: other data, starts, losses, algorithms and limits."""
+
+import json
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from oracles import descent
+
+import lemmata as lm
+from lemmata._errors import InputError
+from lemmata.papers.mechanics.setting import (
+    SETTING,
+    Dataset,
+    Recipe,
+    Training,
+    equicorrelated,
+    pseudo_limits,
+)
+from lemmata.papers.mechanics.setting._pseudo import SCORE_DERIVATIVES
+from lemmata.papers.mechanics.setting._wording import _order
+from lemmata.training import fold, stream, words
+
+TOY = Dataset.from_sentences("toy", {"a b c a": 3, "b a c b": 1, "x c x": 2})
+ROWS = [(s.tokens, s.label) for s in TOY.data.samples for _ in range(s.count)]
+
+
+def drawn(**sizes) -> Dataset:
+    return Recipe(**sizes).draw("one", np.random.default_rng(2))
+
+
+def test_recipes_speak_the_letters_of_the_paper():
+    dataset = drawn(K=5, d=7, n=3, T=4)
+    assert dataset.E.shape == (5, 7)
+    assert dataset.data.total == 3
+    assert all(len(set(s.tokens)) == 4 for s in dataset.data.samples)
+    assert "K = 5, d = 7, n = 3, T = 4, repeated tokens" in Recipe(5, 7, 3, 4, repeated=True).says
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.4, -0.25])
+def test_embeddings_with_one_correlation(rho):
+    E = drawn(K=5, d=8, n=3, T=4, rho=rho).E
+    np.testing.assert_allclose(E @ E.T, np.full((5, 5), rho) + (1 - rho) * np.eye(5), atol=1e-12)
+    assert drawn(K=5, d=8, n=3, T=4, rho=0.0).orthonormal
+    with pytest.raises(InputError, match=r"between -0\.25 and 1"):
+        equicorrelated(5, -0.3)
+
+
+def test_repeated_tokens_and_one_last_token():
+    dataset = drawn(K=3, d=4, n=9, T=8, repeated=True, one_last=True)
+    assert {s.query for s in dataset.data.samples} == {0}
+    assert {len(s.tokens) for s in dataset.data.samples} == {8}
+    assert any(len(set(s.tokens)) < 8 for s in dataset.data.samples)
+    single = drawn(K=6, d=6, n=9, T=4, one_last=True)
+    assert all(len(set(s.tokens)) == 4 and s.tokens[-1] == 0 for s in single.data.samples)
+    with pytest.raises(InputError, match="unless they are repeated"):
+        drawn(K=3, d=4, n=9, T=8)
+
+
+def test_correlated_embeddings_for_a_file(tmp_path):
+    path = tmp_path / "toy.json"
+    path.write_text(json.dumps(TOY.document()))
+    (read,) = SETTING.read(path, Path("rho=0.5"))
+    np.testing.assert_allclose(read.E, equicorrelated(4, 0.5))
+    assert SETTING.read(path, Path("rho=0"))[0].embeddings is None
+    with pytest.raises(InputError, match="takes a number"):
+        SETTING.read(path, Path("rho=half"))
+
+
+def test_losses_by_the_names_of_the_authors():
+    for name, usual in (("mse", "squared"), ("corr", "linear")):
+        assert Training(loss=name) == Training(loss=usual)
+        assert SETTING.prepare([TOY], {"loss": name})[0].training.loss == usual
+
+
+def test_starts_of_ones_own(tmp_path):
+    start = np.random.default_rng(0).standard_normal((4, 4))
+    np.save(tmp_path / "start.npy", start)
+    expected = np.linalg.norm(
+        descent.train(ROWS, TOY.E, start, 0.01, 5, normalized=True)[[0, 5]], axis=(1, 2)
+    )
+    for given in (start, str(tmp_path / "start.npy")):
+        run = lm.train(TOY, start=given, steps=5, record=(0, 5))
+        np.testing.assert_allclose(run.norm[0], expected, rtol=1e-12)
+    draw = np.random.default_rng(7).uniform(-1, 1, (4, 4)) / 2
+    assert lm.train(TOY, start="random", seed=7, steps=0).norm[0, 0] == pytest.approx(
+        np.linalg.norm(draw), rel=1e-14
+    )
+    assert (
+        lm.train(lm.train(TOY, start=start, steps=0).instances[0], start="zero", steps=0).norm == 0
+    )
+    for wrong, words_ in ((np.eye(3), "needs that of W"), ("warm", "zero, random, or a .npy")):
+        with pytest.raises(InputError, match=words_):
+            lm.train(TOY, start=wrong, steps=1)
+
+
+def test_stochastic_descent_step_by_step():
+    run = lm.train(TOY, algorithm="sgd", batch=2, seed=5, rate=0.3, steps=6, record=range(7))
+    W, norms = np.zeros((4, 4)), [0.0]
+    reached = np.cumsum(TOY.data.frequencies)
+    samples = [(s.tokens, s.label) for s in TOY.data.samples]
+    for t in range(6):
+        source = fold(stream(5), jnp.uint32(t))
+        chosen = np.searchsorted(reached, (np.asarray(words(source, 2)) + 0.5) / 2**32)
+        W = W - 0.3 * descent.risk([samples[i] for i in chosen], TOY.E, W)[1]
+        norms.append(float(np.linalg.norm(W)))
+    np.testing.assert_allclose(run.norm[0], norms, atol=1e-13)
+    loss, slope = descent.risk(ROWS, TOY.E, W)
+    assert run.log_loss[0, -1] == pytest.approx(np.log(loss), rel=1e-12)
+    assert run.log_gradient_norm[0, -1] == pytest.approx(np.log(np.linalg.norm(slope)), rel=1e-11)
+    other = lm.train(TOY, algorithm="sgd", batch=2, seed=6, rate=0.3, steps=6)
+    assert other.norm[0, -1] != run.norm[0, -1]
+
+
+def test_adam_by_name_is_adam():
+    named = lm.train(TOY, algorithm="adam", rate=0.02, steps=9)
+    given = lm.train(TOY, algorithm=optax.adam(0.02), steps=9)
+    assert named.norm[0, -1] == pytest.approx(given.norm[0, -1], rel=1e-12)
+    assert "Adam on W: 9 steps of size 0.02" in named.rule
+
+
+def test_factors_of_any_width_with_weight_decay():
+    run = lm.train(TOY, algorithm="factored", width=2, decay=0.3, rate=0.05, steps=8, seed=1)
+    keys, queries = 0.01 * np.random.default_rng(1).standard_normal((2, 1, 4, 2))[:, 0] / np.sqrt(2)
+    for _ in range(8):
+        slope = descent.risk(ROWS, TOY.E, keys @ queries.T)[1]
+        down = slope @ queries + 0.3 * keys, slope.T @ keys + 0.3 * queries
+        size = np.sqrt(sum(np.sum(part**2) for part in down))
+        keys, queries = keys - 0.05 * down[0] / size, queries - 0.05 * down[1] / size
+    W = keys @ queries.T
+    assert run.norm[0, -1] == pytest.approx(np.linalg.norm(W), rel=1e-10)
+    margins = [(TOY.E[a] - TOY.E[b]) @ W @ TOY.E[q] for q, (a, b) in TOY.strict_pairs]
+    nuclear = np.linalg.svd(W, compute_uv=False).sum()
+    shortfall = 1 - min(margins) * TOY.nuclear.norm / nuclear
+    assert run.nuclear_shortfall[0, -1] == pytest.approx(shortfall, rel=1e-9)
+    turn = 1 - descent.correlation(W, TOY.nuclear.weights)
+    assert run.one_minus_nuclear_correlation[0, -1] == pytest.approx(turn, rel=1e-9)
+
+
+def test_local_limits_of_what_is_selected():
+    run = lm.train(TOY, loss="corr", rate=0.1, steps=300)
+    (local,) = pseudo_limits([TOY], [run.model.weights(0)], Training(loss="linear"), "selected")
+    expected = descent.correlation(run.model.weights(0), local.margin.weights)
+    assert run.local_correlation[0, -1] == pytest.approx(expected, rel=1e-9)
+    assert run.local_correlation[0, -1] > run.correlation[0, -1]
+    assert "Section 6" in run.rule
+    assert "local_correlation" not in lm.train(TOY, steps=3).names
+
+
+@pytest.mark.parametrize("loss", SCORE_DERIVATIVES)
+def test_derivatives_of_losses(loss):
+    values = {
+        "log": lambda u: -np.log(u),
+        "squared": lambda u: (1 - u) ** 2,
+        "linear": lambda u: -u,
+        "exponential": lambda u: np.exp(-u),
+        "flat": lambda u: np.arctan(u - 1) - (u - 1),
+    }
+    u, h, of = 0.6, 1e-4, values[loss]
+    first, second = SCORE_DERIVATIVES[loss](u)
+    assert first == pytest.approx((of(u + h) - of(u - h)) / (2 * h), abs=1e-7)
+    assert second == pytest.approx((of(u + h) - 2 * of(u) + of(u - h)) / h**2, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "words_"),
+    [
+        ({"batch": 3}, "no effect with algorithm ngd; it is for sgd"),
+        ({"algorithm": "gd", "width": 3}, "no effect with algorithm gd; it is for factored"),
+        ({"algorithm": "adam", "decay": 0.1}, "no effect with algorithm adam"),
+        ({"algorithm": "factored", "start": "zero"}, "no effect with algorithm factored"),
+        (
+            {"algorithm": "adam", "seed": 1},
+            "no effect with algorithm adam; it is for factored, sgd",
+        ),
+        ({"algorithm": "factored", "width": 0}, "width of at least 1"),
+        ({"algorithm": "sgd", "batch": 0}, "batch must be a number of at least 1"),
+        ({"algorithm": "factored", "decay": -1.0}, "decay must be"),
+    ],
+)
+def test_options_without_effect(options, words_):
+    with pytest.raises(InputError, match=words_):
+        lm.train(TOY, steps=1, **options)
+
+
+def reading(*sentences: str):
+    return lm.analyze(Dataset.from_sentences("mine", sentences))
+
+
+def told(*sentences: str) -> str:
+    return "\n".join(str(getattr(part, "plain", "")) for part in reading(*sentences).describe())
+
+
+def test_an_order_is_told_without_saying_more_than_is_known():
+    def order(*sentences: str) -> str:
+        analysis = reading(*sentences)
+        return _order(analysis.queries[2], analysis.dataset.data.vocabulary)
+
+    assert order("a b k a", "b k b", "c k c") == "a > b > k; c > k"
+    assert order("a b k a", "b a k b", "a c k a", "c k c") == "{a 50%, b 50%} > c > k"
+    assert order("a b k a", "c b k c") == "a, c > b, k"
+
+
+def test_constraints_that_are_tight_and_idle():
+    # W^mm is (b, a, k, c) = (-1, 1, -1, 1) / 2: a > k is tight, and no flow needs it
+    found = reading("b a k a", "c k c").degeneracy
+    assert found is not None
+    assert found.idle == ((2, (1, 2)),)
+    assert found.dependent == 0
+    assert "1 has multiplier 0 in every certificate (a > k under k)" in told("b a k a", "c k c")
+    plain = reading("a b k a", "b k b").degeneracy
+    assert plain is not None
+    assert (plain.idle, plain.dependent) == ((), 0)
+    # all four edges between {a, c} and {b, k} are tight, and the fourth is a + c - b - k
+    square = reading("a b k a", "c b k c").degeneracy
+    assert square is not None
+    assert (square.idle, square.dependent, len(square.tight)) == ((), 1, 4)
+    assert "1 is a combination of the others" in told("a b k a", "c b k c")
+    document = reading("b a k a", "c k c").document()
+    assert document["max_margin"]["degeneracy"]["idle"] == [
+        {"query": "k", "winner": "a", "loser": "k"}
+    ]
+    assert document["nuclear_margin"]["norm"] == pytest.approx(1)
