@@ -127,19 +127,27 @@ def from_anywhere(
     if not ready:
         return Evidence((), skipped=skipped)
     training: TwoStage = experiment.training
-    cases = tuple(Started(dataset, scale) for dataset in ready for scale in STARTS)
-    starts = [
-        case.scale
-        * np.random.default_rng([experiment.seed, i]).standard_normal((case.instance.K,) * 2)
-        for i, case in enumerate(cases)
-    ]
-    stage = training.first_stage([case.instance for case in cases], starts, bench.store)
+    cases = tuple(case for dataset in ready for case in _starts(dataset, experiment.seed))
+    stage = training.first_stage([case.instance for case in cases], bench.store)
     columns = {
         "norm": stage.series["norm"],
+        "one_minus_correlation": stage.series["one_minus_correlation"],
+        "K": as_rows([case.instance.K for case in cases]),
         "value_rate": as_rows([training.rates(case.instance)[0] for case in cases]),
         "norm_ov": as_rows([case.instance.norm_ov for case in cases]),
     }
     return Evidence(cases, stage.steps, columns, skipped)
+
+
+def _starts(dataset: Dataset, seed: int) -> Iterator[Started]:
+    """From the start that the data names; else from random ones of several sizes."""
+    if dataset.initial_values is not None:
+        yield Started(dataset, float(np.linalg.norm(dataset.initial_values)))
+        return
+    for number, scale in enumerate(STARTS):
+        draw = np.random.default_rng([seed, number, dataset.K])
+        start = scale * draw.standard_normal((dataset.K, dataset.K))
+        yield Started(replace(dataset, initial_values=start), scale)
 
 
 def followed(dataset: Dataset, training: TwoStage) -> Evidence[Dataset]:

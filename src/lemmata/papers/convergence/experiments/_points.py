@@ -6,7 +6,7 @@ evaluated as they stand, and the log-domain gradients of the package stand besid
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -246,7 +246,7 @@ def _implemented(
     """
     count = len(datasets)
     more = (1 << (count - 1).bit_length()) - count
-    plain = [replace(d, embeddings=None, initial_weights=None) for d in datasets]
+    plain = [d.plain for d in datasets]
     batch = Batch([*plain, *[plain[-1]] * more])
     K = batch.inputs.vocabulary.shape[1]
     weights = np.zeros((3, count + more, len(points[0]), K, K))
