@@ -181,9 +181,9 @@ def trained_models(
     evidence = _stage(run, 2, instances)
     chances = [_chances(run, i, list(unseen_inputs(d))) for i, d in enumerate(run.datasets)]
     weights = [_smallest_optimal_weight(run, i) for i in range(len(run.datasets))]
+    names = ("unseen_chance", "unseen_rival", "unseen_log_odds", "unseen_attention")
     columns = {
-        "unseen_chance": as_rows([chance[:, 0] for chance in chances]),
-        "unseen_rival": as_rows([chance[:, 1] for chance in chances]),
+        **{name: as_rows([rows[:, k] for rows in chances]) for k, name in enumerate(names)},
         "final_smallest_weight": as_rows(weights),
     }
     return replace(evidence, columns={**evidence.columns, **columns})
@@ -200,12 +200,16 @@ def unseen_inputs(dataset: Dataset) -> Iterator[tuple[list[int], int]]:
 
 
 def _chances(run: TwoStageRun, i: int, inputs: Sequence[tuple[list[int], int]]) -> np.ndarray:
-    """One row an input: the probability of a token, and of the likeliest other one."""
+    """One row an input: the probability of a token, of the likeliest other one, its log-odds
+    against all others, and the attention on the first token.
+    """
     rows = []
     for tokens, expected in inputs:
-        distribution = run.predict(i, tokens)
-        rows.append([distribution[expected], np.delete(distribution, expected).max()])
-    return np.array(rows).reshape(-1, 2)
+        chances, attention = run.predict(i, tokens), run.attention(i, tokens)
+        others = np.delete(chances, expected)
+        odds = np.log(chances[expected]) - np.log(others.sum())
+        rows.append([chances[expected], others.max(), odds, attention[0]])
+    return np.array(rows).reshape(-1, 4)
 
 
 def _smallest_optimal_weight(run: TwoStageRun, i: int) -> float:
