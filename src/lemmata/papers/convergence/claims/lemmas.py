@@ -9,10 +9,9 @@ from lemmata.settings import Evidence, Grid
 from lemmata.tokens import Role
 
 from .. import theory
-from ..experiments import ALONG_RUNS, ANYWHERE, ONE_WAITS, STRUCTURES
+from ..experiments import ALONG_RUNS, ANYWHERE, AT_START, ONE_WAITS, STRUCTURES
 from ..setting import ASSUMPTION_2, CHOICE, STAGE_2, STANDING, VALUES_FROM_ZERO, Dataset
 from ._facts import Fault, no_fault
-from ._training import largest_inverse_frequency
 
 claim = statements("convergence", on=ALONG_RUNS, hypotheses=STAGE_2)
 anywhere = statements(
@@ -96,18 +95,20 @@ def lemma_5_ratio(evidence: Evidence[Dataset]) -> list[Comparison]:
     "lemma-5/optimal-sign",
     C2,
     "The gradient is not positive at (x_l*, x_q), for the optimal tokens of every input.",
+    on=AT_START,
     kind="hypothesis",
     single=True,
     versions=[
         repaired(
             "The gradient is not positive at (x_l*, x_q), for the optimal tokens of every input of "
             "two tokens or more.",
+            on=ALONG_RUNS,
             single=False,
         )
     ],
 )
 def lemma_5_optimal_sign(evidence: Evidence[Dataset], single: bool) -> list[Comparison]:
-    """In the input [q] the token q is optimal, and elsewhere it need not be."""
+    """In the input [q] the token q is optimal, and elsewhere it need not be: false at t = 0."""
     slopes = {"two tokens or more": evidence.slope_optimal}
     if single:
         slopes["one token"] = evidence.slope_single
@@ -399,23 +400,18 @@ def lemma_7_ordered(evidence: Evidence[Dataset], ordered: bool) -> Comparison:
     ],
 )
 def lemma_7_charge(evidence: Evidence[Dataset], rarest: bool = False) -> Comparison:
-    """It uses Nπ ≥ 1. ``share`` is π in units of the largest one with a choice."""
-    factor = evidence.each(largest_inverse_frequency) if rarest else evidence.N
-    unit = evidence.each(_largest_share)
+    """As logarithms of the negatives: it uses Nπ ≥ 1, and π may be too small to be written."""
+    log = evidence.each(lambda d: -d.log_pi.min() if rarest else np.log(d.N))
     one, two = ~np.isnan(_type_1(evidence)), ~np.isnan(_type_2(evidence))
     left, right = (np.full_like(evidence.t, np.nan) for _ in range(2))
     for i, here in _points(evidence):
         first = here & one[i]
         if first.any() and (here & two[i]).any():
-            star = evidence.share[i, first] * unit[i] * _star(evidence)[i, first]
-            left[i, first], right[i, first] = evidence.A_star[i, first].max(), star.sum()
-    return at_least(left, factor * right, part="charge")
-
-
-def _largest_share(dataset: Dataset) -> float:
-    """The largest π of an input with a choice."""
-    choices = [len(set(sample.tokens)) > 1 for sample in dataset.data.samples]
-    return float(np.exp(dataset.log_pi[choices].max()))
+            with np.errstate(divide="ignore"):
+                star = evidence.log_pi[i, first] + np.log(-_star(evidence)[i, first])
+                left[i, first] = np.log(-evidence.A_star[i, first].max())
+            right[i, first] = log[i] + np.logaddexp.reduce(star)
+    return at_most(left, right, part="log of the charge", size=1 + np.abs(left) + np.abs(log))
 
 
 @claim(

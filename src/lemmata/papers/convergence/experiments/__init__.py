@@ -26,7 +26,7 @@ from ._measures import (
 from ._measures import followed as followed
 from ._points import loss as loss
 from ._points import printed_formulas, random_points
-from ._proofs import along_runs, anywhere
+from ._proofs import along_runs, anywhere, at_start
 from ._updates import single_updates
 
 PAPER_DATA = Drawn(Realizable(), 100)
@@ -127,7 +127,8 @@ PROOF_DATA = Several((SPECIAL_DATA, Drawn(Realizable(), 2)))
 ALONG_RUNS = Experiment(PROOF_DATA, along_runs, TwoStage(steps=100, rate="largest"))
 """Where the proofs of Lemmas 5 to 7 are, with the largest step that they allow."""
 
-ANYWHERE = Experiment(PROOF_DATA, anywhere, TwoStage())
+AT_START = Experiment(PROOF_DATA, at_start)
+ANYWHERE = Experiment(PROOF_DATA, anywhere)
 ONE_WAITS = Experiment(Fixed((skewed(-400.0),)), along_runs, TwoStage(steps=45, rate=5.0))
 """One input is so rare that the others run ahead of it: type 2 of the proof of Lemma 7."""
 

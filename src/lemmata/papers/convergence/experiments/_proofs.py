@@ -34,7 +34,7 @@ class Layer:
         tokens, counts: the distinct tokens of each input, and how often they occur; 0 for padding.
         chosen: which of them the label selects.
         query, label: of each input.
-        share: π of each input, in units of the largest.
+        log_pi: log π of each input.
         delta: the margin of W_ov.
     """
 
@@ -44,7 +44,7 @@ class Layer:
     chosen: Bool[np.ndarray, "inputs slots"]
     query: Int[np.ndarray, "inputs"]
     label: Int[np.ndarray, "inputs"]
-    share: Float[np.ndarray, "inputs"]
+    log_pi: Float[np.ndarray, "inputs"]
     delta: float
 
     @classmethod
@@ -64,7 +64,12 @@ class Layer:
             chosen[i, : len(distinct)] = [x in selected for x in distinct]
         logs = np.array([log_pi for _, log_pi in rows])
         query, label = np.array([[s.query, s.label] for s, _ in rows]).T
-        return cls(dataset, tokens, counts, chosen, query, label, np.exp(logs - logs.max()), delta)
+        return cls(dataset, tokens, counts, chosen, query, label, logs, delta)
+
+    @cached_property
+    def share(self) -> Float[np.ndarray, "inputs"]:
+        """π of each input, in units of the largest."""
+        return np.exp(self.log_pi - self.log_pi.max())
 
     @cached_property
     def target(self) -> Float[np.ndarray, "tokens queries"]:
@@ -145,7 +150,7 @@ def quantities(layer: Layer, W: Float[np.ndarray, "tokens queries"]) -> dict[str
         "missed": layer.delta * (layer.share * (state["miss"] * plus * minus)).sum(),
         "missed_plus": layer.delta * (layer.share * plus * spread).sum(),
         "missed_all": layer.delta * (layer.share * spread).sum(),
-        "share": layer.share,
+        "log_pi": layer.log_pi,
         "beta": theory.lemma_7_beta(norm, n, L) if norm > 0 else np.nan,
     }
     row |= _parts(layer, state, layer.logits(W), "t")
@@ -217,6 +222,15 @@ def along_runs(
     return _evidence(experiment, instances, points)
 
 
+def at_start(
+    experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
+) -> Evidence[Dataset]:
+    """The proofs' quantities before the first step of stage 2."""
+    return _evidence(
+        experiment, instances, lambda layer: [(0, np.zeros((layer.dataset.K, layer.dataset.K)))]
+    )
+
+
 def anywhere(
     experiment: Experiment[Any], instances: Sequence[Dataset], bench: Bench
 ) -> Evidence[Dataset]:
@@ -232,7 +246,7 @@ def anywhere(
 
 def _evidence(experiment: Experiment[Any], instances: Sequence[Dataset], points) -> Evidence:
     """One row a dataset, one column an input at a point."""
-    training: TwoStage = experiment.training
+    training: TwoStage = experiment.training or TwoStage()
     fits = [d.has_collocation and d.norm_kq > 0 and d.orthonormal for d in instances]
     ready = tuple(d for d, good in zip(instances, fits, strict=True) if good)
     skipped = tuple(d for d, good in zip(instances, fits, strict=True) if not good)
