@@ -10,7 +10,7 @@ from lemmata.claims import Bench, Experiment
 from lemmata.settings import Evidence, as_rows
 
 from ..setting import Dataset, TwoStage, TwoStageRun
-from ._points import SCALES, Matrix, loss, loss_of
+from ._points import SCALES, Matrix, loss_of
 
 LENGTHS = (30, 42, 60, 85, 120, 170, 240, 340, 480, 680, 960)
 """Steps of both stages."""
@@ -27,10 +27,16 @@ def ambiguous(
             (s * draw.standard_normal((K, K)), s * draw.standard_normal((K, K))) for s in SCALES
         ]
         best = _best_values(dataset), np.zeros((K, K))
-        rows.append([loss(dataset, *point).real for point in (*points, best)])
+        rows.append([_mean_loss(dataset, *point) for point in (*points, best)])
         orphans.append([_orphan_loss(dataset, weights, draw) for _, weights in points])
     columns = {"weighted_loss": as_rows(rows), "orphan_loss": as_rows(orphans)}
     return Evidence(tuple(instances), None, columns)
+
+
+def _mean_loss(dataset: Dataset, values: Matrix, weights: Matrix) -> float:
+    """The loss, inputs of one token included."""
+    rows = zip(dataset.data.samples, dataset.frequencies, strict=True)
+    return sum(pi * loss_of(values, weights, s.tokens, s.label).real for s, pi in rows)
 
 
 def _best_values(dataset: Dataset) -> Matrix:
