@@ -65,12 +65,12 @@ def lemma_5_start(evidence: Evidence[Dataset]) -> list[Comparison]:
     ]
 
 
-def _optimal_positions(dataset: Dataset) -> list[float]:
+def _optimal_positions(dataset: Dataset) -> list[int]:
     samples = dataset.data.samples
     return [sum(x in dataset.orders.selected(s) for x in s.tokens) for s in samples]
 
 
-def _copies(dataset: Dataset) -> list[float]:
+def _copies(dataset: Dataset) -> list[int]:
     """The most copies of a token that is not optimal, in each input."""
     rest = (
         [x for x in s.tokens if x not in dataset.orders.selected(s)] for s in dataset.data.samples

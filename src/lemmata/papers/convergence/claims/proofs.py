@@ -15,7 +15,7 @@ from lemmata.claims import (
     statements,
     tends_to,
 )
-from lemmata.settings import Evidence, Grid
+from lemmata.settings import Evidence
 from lemmata.tokens import Role
 
 from .. import theory
@@ -110,7 +110,9 @@ def lemma_2_step(evidence: Evidence[Dataset]) -> list[Comparison]:
     ]
 
 
-def _gain(evidence: Evidence[Dataset], alpha: Grid, rate: Grid) -> tuple[Grid, Grid, Grid]:
+def _gain(
+    evidence: Evidence[Dataset], alpha: np.ndarray, rate: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What each step adds in the direction of the target, the bound on it, and their size."""
     along = evidence.norm * (1 - evidence.one_minus_correlation)
     norm = np.where(evidence.norm > 0, evidence.norm, np.nan)[:, :-1]
@@ -119,7 +121,9 @@ def _gain(evidence: Evidence[Dataset], alpha: Grid, rate: Grid) -> tuple[Grid, G
     return np.diff(along, axis=1), bound, evidence.norm[:, 1:] + rate
 
 
-def _summed(evidence: Evidence[Dataset], alpha: Grid, rate: Grid, start: Grid) -> list[Comparison]:
+def _summed(
+    evidence: Evidence[Dataset], alpha: np.ndarray, rate: np.ndarray, start: np.ndarray
+) -> list[Comparison]:
     """One step, and all steps together from ``start`` on."""
     gain, bound, size = _gain(evidence, alpha, rate)
     steps = evidence.records[1:]
@@ -166,7 +170,9 @@ def proposition_3_sums(evidence: Evidence[Dataset]) -> list[Comparison]:
     ]
 
 
-def _sums(evidence: Evidence[Dataset], start: Grid, of: Grid | None = None) -> Grid:
+def _sums(
+    evidence: Evidence[Dataset], start: np.ndarray, of: np.ndarray | None = None
+) -> np.ndarray:
     """Σ over start ≤ s < t of 1/‖W(s)‖, or of other values."""
     with np.errstate(divide="ignore"):
         values = 1 / evidence.norm if of is None else of
@@ -174,7 +180,7 @@ def _sums(evidence: Evidence[Dataset], start: Grid, of: Grid | None = None) -> G
     return np.cumsum(values, axis=1) - values
 
 
-def _collected(n: Grid, K: Grid, rate: Grid) -> Grid:
+def _collected(n: np.ndarray, K: np.ndarray, rate: np.ndarray) -> np.ndarray:
     """2‖W_ov*‖ times what Proposition 3 collects, over ‖W_ov*‖³ log(2|V|) log t."""
     log, width = np.log(TIMES), np.log(2 * K)
     terms = 2 * rate + 2 * rate * n * log + 4 * n**2 * width * log
@@ -240,11 +246,11 @@ def theorem_1_step(evidence: Evidence[Dataset]) -> list[Comparison]:
     return _summed(evidence, np.where(lemma, alpha, np.nan), evidence.rate, _t0(evidence))
 
 
-def _t0(evidence: Evidence[Dataset]) -> Grid:
+def _t0(evidence: Evidence[Dataset]) -> np.ndarray:
     return theory.lemma_7_start(evidence.rate, evidence.norm_kq, evidence.L)
 
 
-def _alpha(evidence: Evidence[Dataset]) -> Grid:
+def _alpha(evidence: Evidence[Dataset]) -> np.ndarray:
     norm = np.where(evidence.records > 0, evidence.norm, np.nan)
     return theory.lemma_7_alpha(norm, evidence.norm_kq, evidence.N, evidence.L)
 
@@ -270,7 +276,7 @@ def theorem_1_sums(evidence: Evidence[Dataset]) -> list[Comparison]:
     ]
 
 
-def _constants(evidence: Evidence[Dataset]) -> tuple[Grid, Grid, Grid]:
+def _constants(evidence: Evidence[Dataset]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """‖W_kq*‖, N and L of each dataset."""
     columns = [evidence.each(read) for read in (_norm, lambda d: d.N, lambda d: d.L_max)]
     return columns[0], columns[1], columns[2]
@@ -333,7 +339,7 @@ def _rare_input(bench: Bench) -> list[Comparison]:
     return on_its_own(alone, equation_13_last(alone))
 
 
-def _sides_13(evidence: Evidence[Dataset], t: Grid, sharp: bool) -> Grid:
+def _sides_13(evidence: Evidence[Dataset], t: np.ndarray, sharp: bool) -> np.ndarray:
     """The last line of Eq. (13), or with tη for ‖W‖ and 1/min π for N in its second term."""
     n, L, rate = evidence.norm_kq, evidence.L, evidence.rate
     N = evidence.each(largest_inverse_frequency) if sharp else evidence.N

@@ -258,7 +258,7 @@ def asked(
         for question in questions
     ]
     chances = _chances(run, 0, inputs)
-    return Evidence(questions, columns={"chance": chances[:, :1], "rival": chances[:, 1:]})
+    return Evidence(questions, columns={"chance": chances[:, :1], "rival": chances[:, 1:2]})
 
 
 def joint_training(
