@@ -13,6 +13,7 @@ from ._coordinates import ValueCoordinates as ValueCoordinates
 from ._gradients import Evaluation as Evaluation
 from ._gradients import attention_gradient as attention_gradient
 from ._gradients import collocation_gradient as collocation_gradient
+from ._gradients import heads_gradient as heads_gradient
 from ._gradients import joint_gradient as joint_gradient
 from ._gradients import value_margins as value_margins
 from ._inputs import Inputs as Inputs

@@ -68,6 +68,30 @@ def attention_gradient(
     return Evaluation(_log_loss(inputs, total), collect(inputs, slots, log_scale))
 
 
+def heads_gradient(
+    inputs: Inputs,
+    margins: Float[Array, "heads inputs slots vocabulary"],
+    weights: Float[Array, "heads cells"],
+) -> Evaluation:
+    """The same for several heads, whose outputs are added; the gradient has a row a head.
+
+    To the wrong tokens the heads are one attention layer with all of their slots side by side.
+    """
+    masses = [lax.optimization_barrier(log_mass(inputs, head)) for head in weights]
+    total, wrong_share = _wrong_tokens(
+        inputs, jnp.concatenate(list(margins), axis=1), jnp.concatenate(masses, axis=1)
+    )
+    parts = [
+        _slot_gradient(inputs, margins[head], mass, total, wrong_share)
+        for head, mass in enumerate(masses)
+    ]
+    top = finite(jnp.max(jnp.stack([log_scale for _, log_scale in parts])))
+    cells = [
+        add_up(inputs, slots * jnp.exp(log_scale - top)[:, None]) for slots, log_scale in parts
+    ]
+    return Evaluation(_log_loss(inputs, total), LogScaled.from_parts(jnp.stack(cells), top))
+
+
 def squared_gradient(
     inputs: Inputs,
     margins: Float[Array, "inputs slots vocabulary"],

@@ -85,8 +85,7 @@ def _show(home: AbstractSetting[Any], run: Run) -> None:
         if run.reasons[i] is not None:
             console.print(run.reasons[i], style="bold red", markup=False)
         for asked in run.predictions[i] if run.predictions else ():
-            text = f"{asked.input} -> {asked.next}  (probability {asked.probability:.4f})"
-            console.print(text, highlight=False, markup=False)
+            console.print(str(asked), highlight=False, markup=False)
 
 
 def _tables(home: AbstractSetting[Any], run: Run, i: int, width: int) -> list[Table]:

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from lemmata._files import write_whole
 from lemmata._html import Markup, element, join
 from lemmata.drawing import Drawing, Panel, percent, plot_panels
-from lemmata.settings import AbstractSetting, Look, Run
+from lemmata.settings import AbstractSetting, Look, Prediction, Run
 
 from ._page import document, inline_svg
 from ._pieces import MOST_ROWS, chip, clean, facts, folded, more_line, separated, table
@@ -154,9 +154,14 @@ def _answers(run: Run, i: int) -> Markup | None:
     asked = run.predictions[i] if run.predictions else ()
     if not asked:
         return None
-    rows = [[clean(p.input), chip(p.next), f"{p.probability:.4f}"] for p in asked]
+    rows = [[clean(p.input), _next(p), f"{p.probability:.4f}"] for p in asked]
     head = ["input", "expected next", "with"]
     return element("section", element("h3", "Predictions"), table(head, rows, len(rows), "inputs"))
+
+
+def _next(answer: Prediction) -> Markup | str:
+    """The next token, or those that tie."""
+    return clean(f"tie: {', '.join(map(str, answer.tied))}") if answer.tied else chip(answer.next)
 
 
 def _numbers(steps: np.ndarray, columns: dict[str, np.ndarray]) -> Markup:

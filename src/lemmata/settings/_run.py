@@ -13,15 +13,50 @@ from lemmata.drawing import plot_column
 
 from ._evidence import Evidence
 
+TIE = 1e-9
+"""Tokens whose probabilities differ by less than this share of them are equally likely."""
+
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a trained model expects after an input."""
+    """What a trained model expects after an input.
+
+    Attributes:
+        input: what was asked.
+        next: the likeliest token; None if several are equally likely.
+        probability: of the likeliest token.
+        attention: the weight of each position.
+        tied: the likeliest tokens, if they are several.
+    """
 
     input: str
     next: Any
     probability: float
     attention: Float[np.ndarray, "positions"]
+    tied: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        text: str,
+        vocabulary: Sequence[Any],
+        chances: Float[np.ndarray, "vocabulary"],
+        attention: Float[np.ndarray, "positions"],
+    ) -> "Prediction":
+        """The likeliest token, or all of them: a tie predicts nothing."""
+        top = float(chances.max())
+        best = [vocabulary[int(v)] for v in np.flatnonzero(chances >= top * (1 - TIE))]
+        if len(best) == 1:
+            return cls(text, best[0], top, attention)
+        return cls(text, None, top, attention, tuple(best))
+
+    def __str__(self) -> str:
+        if self.tied:
+            words = " and ".join(map(str, self.tied))
+            answer, each = f"no prediction: {words} tie", " each"
+        else:
+            answer, each = self.next, ""
+        return f"{self.input} -> {answer}  (probability {self.probability:.4f}{each})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -91,9 +91,7 @@ class PartialOrders:
                 names = [self.data.name(x) for x in self.collocation.preimages(sample.label)]
                 what = f"n^-1({label}) = {' or '.join(names)}" if names else f"n^-1({label})"
                 verb = "is not in the input" if names else "does not exist"
-                message = (
-                    f"{what} {verb}: no token is worth attending to and the loss cannot vanish"
-                )
+                message = f"{what} {verb}: no token is worth attending to"
                 problems.append(
                     Problem("preimage_not_in_sentence", self.data.show(sample), message)
                 )

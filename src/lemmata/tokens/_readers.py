@@ -2,8 +2,9 @@
 
 Text holds one sentence a line. JSON Lines holds ``{"sequence": [...], "label": ...}`` a line,
 optionally with ``count``. JSON holds ``{"sequences": [...], "labels": [...]}``, optionally with
-``counts`` or ``log_frequencies``, ``embeddings``, ``initial_weights``, a ``name`` and ``options``
-of training, or ``{"instances": [...]}`` of such objects. A key that is not known is an error.
+``counts``, ``frequencies`` or ``log_frequencies``, ``embeddings``, ``initial_weights``,
+``initial_values``, a ``name`` and ``options`` of training, or ``{"instances": [...]}`` of such
+objects. A key that is not known is an error.
 """
 
 import json
@@ -30,11 +31,15 @@ KEYS = (
     "sequences",
     "labels",
     "counts",
+    "frequencies",
     "log_frequencies",
     "embeddings",
     "initial_weights",
+    "initial_values",
     "options",
 )
+SHARES = ("counts", "frequencies", "log_frequencies")
+"""How often each sequence occurs, in one of three ways."""
 
 Row = tuple[list[Token], Token, int, str]
 
@@ -44,7 +49,8 @@ class Instance:
     """One dataset to train on, with whatever its file said about embeddings and weights.
 
     ``log_frequencies`` has the logarithm of the share of each sample, up to a common constant,
-    where that is too skewed to be written as counts.
+    where that is not written as counts. ``initial_values`` is where a linear layer after attention
+    starts, one row a next token.
     """
 
     data: TokenData
@@ -52,9 +58,10 @@ class Instance:
     initial_weights: Float[np.ndarray, "dimension dimension"] | None = None
     name: str = ""
     log_frequencies: Float[np.ndarray, "samples"] | None = None
+    initial_values: Float[np.ndarray, "vocabulary dimension"] | None = None
 
     def check_shapes(self, name: str) -> None:
-        """Embeddings have a row a token, and initial weights their dimension."""
+        """Embeddings have a row a token, and initial weights and values their dimension."""
         size, embeddings, start = self.data.size, self.embeddings, self.initial_weights
         if embeddings is not None and len(embeddings) != size:
             raise InputError(f"{name}: {len(embeddings)} embedding rows for {size} tokens")
@@ -63,6 +70,12 @@ class Instance:
             raise InputError(
                 f"{name}: initial weights have shape {start.shape}; "
                 f"expected {(dimension, dimension)}"
+            )
+        values = self.initial_values
+        if values is not None and values.shape != (size, dimension):
+            raise InputError(
+                f"{name}: initial values have shape {values.shape}; expected {(size, dimension)}, "
+                "one row a next token and one column a dimension of the embeddings"
             )
 
 
@@ -169,27 +182,37 @@ def _read_instance(entry: Any, where: str) -> Instance:
     name = entry.get("name", "")
     if not isinstance(name, str) or not name.isprintable():
         raise InputError(f"{where}: name must be a text that can be printed; got {name!r}")
-    return Instance(data, embeddings, weights, name, _log_frequencies(entry, data, where))
+    values = entry.get("initial_values")
+    if values is not None:
+        values = as_matrix(values, f"{where}, initial_values")
+    shares = _log_frequencies(entry, data, where)
+    instance = Instance(data, embeddings, weights, name, shares, values)
+    instance.check_shapes(where)
+    return instance
 
 
 def _log_frequencies(
     entry: dict[str, Any], data: TokenData, where: str
 ) -> Float[np.ndarray, "samples"] | None:
     """One number a sample, in the place of counts; samples that are equal cannot have two."""
-    given = entry.get("log_frequencies")
-    if given is None:
+    given = [key for key in SHARES if key in entry]
+    if len(given) > 1:
+        raise InputError(f'{where}: give "{given[0]}" or "{given[1]}", not both')
+    if given in ([], ["counts"]):
         return None
-    if "counts" in entry:
-        raise InputError(f'{where}: give "counts" or "log_frequencies", not both')
-    numbers = isinstance(given, list) and all(
-        isinstance(value, int | float) and not isinstance(value, bool) and -np.inf < value < np.inf
-        for value in given
+    key, numbers = given[0], entry[given[0]]
+    lowest = 0.0 if key == "frequencies" else -np.inf
+    fits = isinstance(numbers, list) and all(
+        isinstance(value, int | float) and not isinstance(value, bool) and lowest < value < np.inf
+        for value in numbers
     )
-    if not numbers or len(given) != len(entry["sequences"]):
-        raise InputError(f'{where}: "log_frequencies" must be a list with one number a sequence')
-    if len(given) != len(data.samples):
-        raise InputError(f'{where}: with "log_frequencies" every sample may stand there only once')
-    return np.array(given, dtype=float)
+    if not fits or len(numbers) != len(entry["sequences"]):
+        what = "positive number" if key == "frequencies" else "number"
+        raise InputError(f'{where}: "{key}" must be a list with one {what} a sequence')
+    if len(numbers) != len(data.samples):
+        raise InputError(f'{where}: with "{key}" every sample may stand there only once')
+    array = np.array(numbers, dtype=float)
+    return np.log(array) if key == "frequencies" else array
 
 
 def _row(sequence: Any, label: Any, count: Any, place: str, source: str) -> Row:

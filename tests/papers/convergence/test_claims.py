@@ -34,6 +34,23 @@ FALSE = {
     "lemma-7": "constant",
     "lemma-7/step": "constant",
     "proposition-4": "hypothesis",
+    "section-4.1/peaks": "hypothesis",
+    "section-4.1/preimage": "hypothesis",
+    "section-4.1/larger-weight": "hypothesis",
+    "section-4.1/well-defined": "hypothesis",
+    "section-4.2/length-two": "hypothesis",
+    "lemma-5/optimal-sign": "hypothesis",
+    "lemma-5/nowhere-non-optimal": "hypothesis",
+    "lemma-7/ordered": "hypothesis",
+    "lemma-7/charge": "constant",
+    "proposition-3/constant": "hypothesis",
+    "proposition-3/constant/body": "constant",
+    "theorem-1/norm-at-t0": "hypothesis",
+    "equation-13/last": "constant",
+    "section-6/multiple": "misprint",
+    "section-7/verifies": "substance",
+    "proposition-2/all-tight": "hypothesis",
+    "theorem-3/logits": "substance",
 }
 """What fails, and how."""
 
@@ -46,6 +63,8 @@ SILENT = {
     "theorem-1/repaired",
     "theorem-2/repaired",
     "equation-4",
+    "equation-13/last/repaired",
+    "theorem-3/logits/repaired",
 }
 
 
@@ -83,6 +102,15 @@ def lowered(to: float) -> Change:
     return lambda row: np.minimum(row, to)
 
 
+def moved(by: float) -> Change:
+    return lambda row: row + by
+
+
+def turned(row: np.ndarray) -> np.ndarray:
+    """From one direction to the one at a right angle."""
+    return np.linspace(0, 1, len(row))
+
+
 SEEN: dict[str, tuple[str, Change]] = {
     "equation-1": ("loss_listed", scaled(1e-11)),
     "lemma-3": ("wrong_spread", shifted(1e-11)),
@@ -104,6 +132,38 @@ SEEN: dict[str, tuple[str, Change]] = {
     "own/sharp-norm-bound": ("norm", scaled(1e-11)),
     "own/rate": ("one_minus_correlation", scaled(1e-4)),
     "own/attention-rate": ("smallest_log_odds", scaled(1e-2)),
+    "section-4.1/one-token": ("repeated_loss", scaled(1e-10)),
+    "section-4.1/collocation-loss": ("loss_grouped", scaled(-0.99)),
+    "section-4.1/entropy": ("weighted_loss", scaled(-0.9)),
+    "section-4.2/decoupling": ("log_loss", scaled(0.5)),
+    "section-5.2/label-probability": ("log_miss", scaled(0.5)),
+    "section-5.1/convex": ("collocation_loss_along", scaled(-0.99)),
+    "lemma-2/step": ("near_log_loss", moved(-1e3)),
+    "corollary-1/error": ("near_margin", moved(-1e6)),
+    "proposition-3/step": ("one_minus_correlation", turned),
+    "proposition-3/sums": ("norm", scaled(-0.9)),
+    "theorem-1/step": ("one_minus_correlation", turned),
+    "theorem-1/sums": ("norm", scaled(-0.999)),
+    "theorem-2/one-loss": ("input_loss", scaled(1e30)),
+    "theorem-3/attention": ("largest_non_optimal", scaled(0.1)),
+    "theorem-3/probability": ("unseen_log_odds", moved(-3.0)),
+    "footnote-3/linear": ("log_loss", lambda row: 0 * row),
+    "lemma-5/start": ("lead", moved(1e-9)),
+    "lemma-5/ratio": ("gain", lowered(-1e-9)),
+    "lemma-5/other-sign": ("slope_other", lowered(-1e-9)),
+    "lemma-6/projection": ("projection", scaled(-1e-9)),
+    "lemma-6/gradient-norm": ("gradient_norm", scaled(10.0)),
+    "lemma-7/constraint": ("lead", moved(1e3)),
+    "lemma-7/a-star": ("A_star", scaled(-1e-9)),
+    "lemma-7/a": ("A_t", moved(-1e3)),
+    "lemma-7/a-against-a-star": ("A_t", scaled(1e6)),
+    "lemma-7/beta": ("beta", scaled(-0.999)),
+    "lemma-7/b-minus-star": ("B_minus_star", moved(1.0)),
+    "lemma-7/b-star": ("B_plus_star", scaled(-1e-9)),
+    "lemma-7/b-plus": ("B_plus_t", scaled(1e6)),
+    "lemma-7/b-minus": ("B_minus_t", moved(-1.0)),
+    "lemma-7/type-1": ("A_t", scaled(1e6)),
+    "lemma-7/type-2": ("A_t", moved(-1.0)),
 }
 """A column, and a small change of one of its rows that must be noticed."""
 

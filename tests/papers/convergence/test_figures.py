@@ -35,7 +35,7 @@ def bench() -> Bench:
         PAPER_RUN: paper,
         FASTER_RUN: example,
         EXAMPLE_RUN: example,
-        JOINT_RUN: JointRun(tuple(datasets), Joint(), paper.rate_ov, recording),
+        JOINT_RUN: JointRun(tuple(datasets), Joint(), paper.rate_ov, recording, paper.inputs),
     }
     return bench
 

@@ -120,13 +120,12 @@ def test_what_cannot_be_is_refused_in_words(make, message: str):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"algorithm": "NGD"}, "known: ngd, gd, joint"),
+        ({"algorithm": "NGD"}, "known: ngd, gd, factored, joint"),
         ({"epsilon": 0.5}, r"unknown option.*'epsilon'; it takes .*stage1_rate \(--stage1-lr\)"),
         ({"rate": "nonsense"}, "known: a number, paper, largest"),
         ({"steps": -1}, "must not be negative"),
         ({"record": (1000,)}, "0 to 900; got 1000 to 1000"),
         ({"predict": ("S X",)}, "unknown token 'X'; known: S V O P"),
-        ({"algorithm": "joint", "predict": ("S P",)}, "no effect with algorithm joint"),
         ({"algorithm": "joint", "stage1_steps": 5}, "no effect with algorithm joint"),
         ({"algorithm": "joint", "stage1_rate": 0.1}, "no effect with algorithm joint"),
     ],
@@ -170,6 +169,9 @@ def test_the_analysis_has_values_and_a_document():
         "max_margin",
         "max_margin_ov",
         "cyclic_correction",
+        "frequencies",
+        "outlook",
+        "degeneracy",
     ]
     view = analysis.orders_view()
     assert view.collocation == analysis.collocation.following

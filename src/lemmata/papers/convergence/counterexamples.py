@@ -34,6 +34,17 @@ def label_out_of_reach() -> Dataset:
     )
 
 
+def without_preimage() -> tuple[Dataset, np.ndarray]:
+    """[a b] lacks the preimage of c, and along these (W_ov x)_v the loss vanishes all the same."""
+    dataset = Dataset.from_sentences("abc, ba, cc", ["abc", "ba", "cc"])
+    return dataset, np.array([[0.0, 3.0, 2.9], [3.0, 0.0, 2.9], [0.0, 0.0, 3.0]])
+
+
+def bag_decides() -> Dataset:
+    """Under a, a and b beat each other: how often they occur decides, and the loss can vanish."""
+    return Dataset.from_sentences("ab, baab", ["ab", "baab"])
+
+
 def stuck() -> Dataset:
     """W_kq(0) prefers two tokens under c that are not optimal: attention swings between them."""
     plain = Dataset.from_sentences("abca, bc, ca from another start", ["abca", "bc", "ca"])

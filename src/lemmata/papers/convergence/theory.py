@@ -52,9 +52,14 @@ def C1(eta: Values, n: Values, L: Values) -> Values:
     return eta / (4 * L * n**2)
 
 
+def lemma_7_beta(norm: Values, n: Values, L: Values) -> Values:
+    """beta_0 of the proof of Lemma 7, with ``norm`` = ||W_kq(t)||."""
+    return 2 * L**2 * n**2 / norm * (1 + np.log(2 * L * norm))
+
+
 def lemma_7_alpha(norm: Values, n: Values, N: Values, L: Values) -> Values:
-    """alpha_t of Lemma 7, with ``norm`` = ||W_kq(t)||."""
-    return 4 * N * L**2 * n**2 / norm * (1 + np.log(2 * L * norm))
+    """alpha_t of Lemma 7: 2 N beta_0."""
+    return 2 * N * lemma_7_beta(norm, n, L)
 
 
 def lemma_7_start(eta: Values, n: Values, L: Values) -> Values:

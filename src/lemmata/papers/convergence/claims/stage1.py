@@ -12,7 +12,7 @@ from lemmata.settings import Evidence
 
 from .. import theory
 from ..experiments import FIRST_STAGE, FROM_ANYWHERE, LONG_STAGE_1, PRINTED, RANDOM_POINTS, UPDATES
-from ..setting import AT_POINTS, ORDERS, STAGE_1, Dataset
+from ..setting import AT_POINTS, FIRST_LAYER, ORDERS, STAGE_1, Dataset
 from ._training import EPS, norm_bounds
 
 claim = statements("convergence", on=FIRST_STAGE, hypotheses=STAGE_1)
@@ -58,6 +58,7 @@ def proposition_1(evidence: Evidence[Dataset], constant: int, loss: bool) -> lis
     "lemma-1",
     "Appendix B",
     "tη₀ + ‖W_ov(0)‖ ≥ ‖W_ov(t)‖ ≥ tη₀/(2‖W_ov*‖) − ‖W_ov(0)‖ for any W_ov(0).",
+    hypotheses=FIRST_LAYER,
     on=FROM_ANYWHERE,
 )
 def lemma_1(evidence: Evidence[Any]) -> list[Comparison]:

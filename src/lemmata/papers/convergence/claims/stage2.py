@@ -29,6 +29,7 @@ from ..setting import (
     SINGLE_VALUED,
     STAGE_2,
     STANDING,
+    VALUES_FROM_ZERO,
     ZERO_START,
     Dataset,
     TwoStage,
@@ -84,7 +85,7 @@ def lemma_5(evidence: Evidence[Dataset]) -> list[Comparison]:
     ]
 
 
-_FROM_ANYWHERE = tuple(hypothesis for hypothesis in STAGE_2 if hypothesis is not ZERO_START)
+_FROM_ANYWHERE = (*(h for h in STAGE_2 if h is not ZERO_START), VALUES_FROM_ZERO)
 
 
 def _stuck(bench: Bench) -> list[Comparison]:

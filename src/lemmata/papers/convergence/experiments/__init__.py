@@ -5,8 +5,9 @@ from dataclasses import replace
 from lemmata.claims import Experiment, Several
 
 from .. import theory
-from ..counterexamples import label_out_of_reach, shared_next_token
+from ..counterexamples import label_out_of_reach, shared_next_token, skewed, without_preimage
 from ..setting import Dataset, Joint, Realizable, Rejection, Samples, TwoStage, example_1
+from ._floors import ambiguous, growing
 from ._instances import Drawn as Drawn
 from ._instances import Fixed as Fixed
 from ._instances import Part, SmallSentences
@@ -25,6 +26,7 @@ from ._measures import (
 from ._measures import followed as followed
 from ._points import loss as loss
 from ._points import printed_formulas, random_points
+from ._proofs import along_runs, anywhere, at_start
 from ._updates import single_updates
 
 PAPER_DATA = Drawn(Realizable(), 100)
@@ -44,6 +46,7 @@ ALL_DATA = Several((SPECIAL_DATA, PAPER_DATA))
 SIXTEEN = Several((SPECIAL_DATA, Drawn(Realizable(), 8)))
 
 STRUCTURES = Experiment(ALL_DATA, structures)
+PAPER_STRUCTURES = Experiment(PAPER_DATA, structures, own=True)
 ALL_SENTENCES = Experiment(
     Several((SmallSentences(4, 4), Drawn(Rejection(vocabulary=6, longest=8), 200))), structures
 )
@@ -120,6 +123,28 @@ WITHOUT_ASSUMPTION_3 = Experiment(
     TwoStage(steps=200, rate=0.05),
     free=FREE,
 )
+PROOF_DATA = Several((SPECIAL_DATA, Drawn(Realizable(), 2)))
+ALONG_RUNS = Experiment(PROOF_DATA, along_runs, TwoStage(steps=100, rate="largest"))
+"""Where the proofs of Lemmas 5 to 7 are, with the largest step that they allow."""
+
+AT_START = Experiment(PROOF_DATA, at_start)
+ANYWHERE = Experiment(PROOF_DATA, anywhere)
+ONE_WAITS = Experiment(Fixed((skewed(-400.0),)), along_runs, TwoStage(steps=45, rate=5.0))
+"""One input is so rare that the others run ahead of it: type 2 of the proof of Lemma 7."""
+
+AMBIGUOUS = Experiment(
+    Fixed(
+        (
+            Dataset.from_sentences("ab, ac, ba, ca", ["ab", "ac", "ba", "ca"]),
+            Dataset.from_sentences("abb, aab, ba", {"a b b": 3, "a a b": 1, "b a": 2}),
+            without_preimage()[0],
+            label_out_of_reach(),
+        )
+    ),
+    ambiguous,
+)
+GROWING = Experiment(SMALL_DATA, growing, TwoStage(rate=0.2, record="log"))
+
 EXAMPLE = Experiment(Part(EXAMPLE_DATA, ALL_DATA), asked, TwoStage(), own=True)
 EXAMPLE_RUN = replace(EXAMPLE, measure=algorithm_1)
 PAPER_RUN = Experiment(Part(PAPER_DATA, ALL_DATA), algorithm_1, TwoStage(), own=True)

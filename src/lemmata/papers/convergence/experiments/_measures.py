@@ -127,19 +127,27 @@ def from_anywhere(
     if not ready:
         return Evidence((), skipped=skipped)
     training: TwoStage = experiment.training
-    cases = tuple(Started(dataset, scale) for dataset in ready for scale in STARTS)
-    starts = [
-        case.scale
-        * np.random.default_rng([experiment.seed, i]).standard_normal((case.instance.K,) * 2)
-        for i, case in enumerate(cases)
-    ]
-    stage = training.first_stage([case.instance for case in cases], starts, bench.store)
+    cases = tuple(case for dataset in ready for case in _starts(dataset, experiment.seed))
+    stage = training.first_stage([case.instance for case in cases], bench.store)
     columns = {
         "norm": stage.series["norm"],
+        "one_minus_correlation": stage.series["one_minus_correlation"],
+        "K": as_rows([case.instance.K for case in cases]),
         "value_rate": as_rows([training.rates(case.instance)[0] for case in cases]),
         "norm_ov": as_rows([case.instance.norm_ov for case in cases]),
     }
     return Evidence(cases, stage.steps, columns, skipped)
+
+
+def _starts(dataset: Dataset, seed: int) -> Iterator[Started]:
+    """From the start that the data names; else from random ones of several sizes."""
+    if dataset.initial_values is not None:
+        yield Started(dataset, float(np.linalg.norm(dataset.initial_values)))
+        return
+    for number, scale in enumerate(STARTS):
+        draw = np.random.default_rng([seed, number, dataset.K])
+        start = scale * draw.standard_normal((dataset.K, dataset.K))
+        yield Started(replace(dataset, initial_values=start), scale)
 
 
 def followed(dataset: Dataset, training: TwoStage) -> Evidence[Dataset]:
@@ -173,9 +181,9 @@ def trained_models(
     evidence = _stage(run, 2, instances)
     chances = [_chances(run, i, list(unseen_inputs(d))) for i, d in enumerate(run.datasets)]
     weights = [_smallest_optimal_weight(run, i) for i in range(len(run.datasets))]
+    names = ("unseen_chance", "unseen_rival", "unseen_log_odds", "unseen_attention")
     columns = {
-        "unseen_chance": as_rows([chance[:, 0] for chance in chances]),
-        "unseen_rival": as_rows([chance[:, 1] for chance in chances]),
+        **{name: as_rows([rows[:, k] for rows in chances]) for k, name in enumerate(names)},
         "final_smallest_weight": as_rows(weights),
     }
     return replace(evidence, columns={**evidence.columns, **columns})
@@ -192,12 +200,16 @@ def unseen_inputs(dataset: Dataset) -> Iterator[tuple[list[int], int]]:
 
 
 def _chances(run: TwoStageRun, i: int, inputs: Sequence[tuple[list[int], int]]) -> np.ndarray:
-    """One row an input: the probability of a token, and of the likeliest other one."""
+    """One row an input: the probability of a token, of the likeliest other one, its log-odds
+    against all others, and the attention on the first token.
+    """
     rows = []
     for tokens, expected in inputs:
-        distribution = run.predict(i, tokens)
-        rows.append([distribution[expected], np.delete(distribution, expected).max()])
-    return np.array(rows).reshape(-1, 2)
+        chances, attention = run.predict(i, tokens), run.attention(i, tokens)
+        others = np.delete(chances, expected)
+        odds = np.log(chances[expected]) - np.log(others.sum())
+        rows.append([chances[expected], others.max(), odds, attention[0]])
+    return np.array(rows).reshape(-1, 4)
 
 
 def _smallest_optimal_weight(run: TwoStageRun, i: int) -> float:
@@ -246,7 +258,7 @@ def asked(
         for question in questions
     ]
     chances = _chances(run, 0, inputs)
-    return Evidence(questions, columns={"chance": chances[:, :1], "rival": chances[:, 1:]})
+    return Evidence(questions, columns={"chance": chances[:, :1], "rival": chances[:, 1:2]})
 
 
 def joint_training(

@@ -6,7 +6,7 @@ evaluated as they stand, and the log-domain gradients of the package stand besid
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -110,9 +110,81 @@ def _formulas(dataset: Dataset, point: Point) -> dict[str, float]:
         "loss_listed": losses[1],
         "weight_ratio": _worst_ratio(dataset, point.weights),
         "largest_logit": float(np.abs(point.weights).max()),
+        **_single_tokens(dataset, point),
+        **_peaks(dataset, point),
     }
     names = [f"{kind}_{number}" for number in (4, 5, 6) for kind in ("formula", "slope", "terms")]
     return row | (_gradients(dataset, point) if point.mild else dict.fromkeys(names, np.nan))
+
+
+def _single_tokens(dataset: Dataset, point: Point) -> dict[str, float]:
+    """L₀ and its kin at a point, along a line, and near the ray of W_ov*."""
+    values, over = point.values, point.along[0]
+    after = [dataset.collocation.following[x] for x in range(dataset.K)]
+    losses = [loss_of(values, point.weights, (x, x), y).real for x, y in enumerate(after)]
+    shares = np.zeros(dataset.K)
+    for sample, share in zip(dataset.data.samples, _all_shares(dataset), strict=True):
+        shares[sample.query] += share * (len(sample.tokens) == 1)
+    near = point.equal + 0.1 * point.delta * over
+    right = near[np.arange(dataset.K), after][:, None]
+    wrong = np.where(np.arange(dataset.K) == np.array(after)[:, None], -np.inf, near - right)
+    return {
+        "collocation_loss": _collocation_loss(dataset, values).real,
+        "collocation_loss_along": _collocation_loss(dataset, values + over).real,
+        "repeated_loss": sum(losses),
+        "first_loss": float(shares @ losses),
+        "least_first": float(shares.min()),
+        "most_first": float(shares.max()),
+        "near_norm": float(np.linalg.norm(near)),
+        "near_margin": float(-wrong.max()),
+        "near_gap": _gap(near, point.equal),
+        "near_log_loss": float(_log_sum(_log_softplus(_log_sum(wrong)))),
+        "value_size": float(np.abs(values).max() + np.abs(over).max()),
+    }
+
+
+def _gap(a: Matrix, b: Matrix) -> float:
+    """1 − cos."""
+    return float(np.sum((a / np.linalg.norm(a) - b / np.linalg.norm(b)) ** 2) / 2)
+
+
+def _log_softplus(x: np.ndarray) -> np.ndarray:
+    """log log(1 + e^x)."""
+    return np.where(x < -30, x, np.log(np.logaddexp(0.0, np.maximum(x, -30))))
+
+
+def _peaks(dataset: Dataset, point: Point) -> dict[str, float]:
+    """By how much the likeliest successor of a token of an input leads all other next tokens.
+
+    At W_ov whose columns peak where the collocation says: any such one, and one whose wrong logits
+    tie. NaN where every token is a successor.
+    """
+    after = np.array([dataset.collocation.following[x] for x in range(dataset.K)])
+    rows = np.arange(dataset.K)
+    peaked = point.values.copy()
+    peaked[rows, after] = peaked.max(axis=1)
+    margins = 0.1 + np.abs(point.along[0]).max(axis=1)
+    tied = margins[:, None] * (after[:, None] == rows)
+    return {
+        name: _least_peak(dataset, values, point.weights)
+        for name, values in (("peak", peaked), ("tied_peak", tied))
+    }
+
+
+def _least_peak(dataset: Dataset, values: Matrix, weights: Matrix) -> float:
+    leads = []
+    for sample in dataset.data.samples:
+        tokens = list(sample.tokens)
+        logits = _softmax(weights[tokens, sample.query]) @ values[tokens]
+        inside = np.isin(np.arange(dataset.K), [dataset.collocation.following[x] for x in tokens])
+        if not inside.all():
+            leads.append(logits[inside].max() - logits[~inside].max())
+    return min(leads, default=np.nan)
+
+
+def _all_shares(dataset: Dataset) -> np.ndarray:
+    """π, where it can be written."""
+    return np.exp(dataset.log_pi)
 
 
 def _gradients(dataset: Dataset, point: Point) -> dict[str, float]:
@@ -153,7 +225,8 @@ def _collocation_loss(dataset: Dataset, values: Matrix) -> complex:
     return complex(np.sum(_log_sum(values) - values[np.arange(dataset.K), after]))
 
 
-def _sample_loss(values: Matrix, weights: Matrix, tokens: Sequence[int], label: int) -> complex:
+def loss_of(values: Matrix, weights: Matrix, tokens: Sequence[int], label: int) -> complex:
+    """−log T_y of one input."""
     phi = _softmax(weights[list(tokens), tokens[-1]])
     logits = phi @ values[list(tokens)]
     return complex(_log_sum(logits) - logits[label])
@@ -175,7 +248,7 @@ def _shares(dataset: Dataset) -> np.ndarray:
 def loss(dataset: Dataset, values: Matrix, weights: Matrix) -> complex:
     """Eq. (1): distinct inputs, weighted by their frequencies."""
     return sum(
-        share * _sample_loss(values, weights, sample.tokens, sample.label)
+        share * loss_of(values, weights, sample.tokens, sample.label)
         for sample, share in zip(dataset.data.samples, _shares(dataset), strict=True)
     )
 
@@ -183,7 +256,7 @@ def loss(dataset: Dataset, values: Matrix, weights: Matrix) -> complex:
 def _listed_loss(dataset: Dataset, values: Matrix, weights: Matrix) -> float:
     """The loss of Section 3: the mean over D_0, where a sample stands as often as it occurs."""
     total = sum(
-        sample.count * _sample_loss(values, weights, sample.tokens, sample.label).real
+        sample.count * loss_of(values, weights, sample.tokens, sample.label).real
         for sample in dataset.data.samples
     )
     return total / sum(sample.count for sample in dataset.data.samples)
@@ -246,7 +319,7 @@ def _implemented(
     """
     count = len(datasets)
     more = (1 << (count - 1).bit_length()) - count
-    plain = [replace(d, embeddings=None, initial_weights=None) for d in datasets]
+    plain = [d.plain for d in datasets]
     batch = Batch([*plain, *[plain[-1]] * more])
     K = batch.inputs.vocabulary.shape[1]
     weights = np.zeros((3, count + more, len(points[0]), K, K))

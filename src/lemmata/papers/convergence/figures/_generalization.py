@@ -32,6 +32,14 @@ class Prediction:
     attention: Float[np.ndarray, "positions"]
     predicted: list[str]
     probability: float
+    others: float
+
+    @property
+    def chance(self) -> str:
+        """The probability, by what is missing to 1 where it would be rounded to that."""
+        if self.others < 5e-4:
+            return f"$1-${number(self.others, 1)}"
+        return f"{self.probability:.3f}"
 
 
 @dataclass(frozen=True)
@@ -64,8 +72,10 @@ def _predict(run: TwoStageRun, words: str) -> Prediction:
     tokens = dataset.encode(list(words))
     distribution = run.predict(0, tokens)
     best = float(distribution.max())
-    winners = [dataset.data.name(int(v)) for v in np.flatnonzero(distribution > best - TIE)]
-    return Prediction(words, run.attention(0, tokens), winners, best)
+    likeliest = np.flatnonzero(distribution > best - TIE)
+    winners = [dataset.data.name(int(v)) for v in likeliest]
+    others = float(np.delete(distribution, likeliest[0]).sum())
+    return Prediction(words, run.attention(0, tokens), winners, best, others)
 
 
 def _unseen(run: TwoStageRun, copies: int) -> Unseen:
@@ -99,15 +109,22 @@ def _draw_predictions(axes: Axes, predictions: list[Prediction]) -> None:
             -row,
             list(prediction.words),
             fills=list(prediction.attention),
-            notes=[f"{weight:.2f}" for weight in prediction.attention],
+            notes=[_short(weight) for weight in prediction.attention],
         )
         draw_arrow(axes, widest + 0.12, widest + 0.75, -row)
-        words = f"{' or '.join(prediction.predicted)}  {prediction.probability:.2f}"
+        words = f"{' or '.join(prediction.predicted)}  {prediction.chance}"
         axes.text(widest + 0.95, -row, words, va="center")
     axes.set_xlim(0, widest + 2.6)
     axes.set_ylim(-len(predictions) + 0.4, 0.6)
     axes.set_axis_off()
     axes.set_title("(a) Example 2: attention, prediction")
+
+
+def _short(weight: float) -> str:
+    """Four characters or five: .9995, .4999, 5e-4."""
+    if weight < 1e-3:
+        return f"{weight:.0e}".replace("e-0", "e-")
+    return f"{min(weight, 0.9999):.4f}".lstrip("0")
 
 
 def _draw_logits(axes: Axes, run: TwoStageRun) -> None:
@@ -119,12 +136,14 @@ def _draw_logits(axes: Axes, run: TwoStageRun) -> None:
     )
     for (name, colour, label), slope in zip(rows, _slopes(run).mean(axis=1), strict=True):
         draw_band(axes, steps, series[name], colour, label=label)
-        axes.plot(steps, slope * steps, "--", color=colour, linewidth=0.8)
+        words = f"slope of $W^*$: {number(slope, 2)} a step"
+        axes.plot(steps, slope * steps, "--", color=colour, linewidth=0.8, label=words)
     axes.plot(steps, np.zeros(len(steps)), color=PALETTE["grey"], label="non-comparable: all")
-    axes.set_title("(b) random data: logits by role")
+    axes.set_title(f"(b) {len(run.datasets)} random datasets: logits")
     axes.set_xlabel(r"updates $t$ of $W_{\mathrm{kq}}$")
     axes.set_ylabel(r"$x^{\!\top} W_{\mathrm{kq}}^{(t)} x^q$")
     axes.legend(loc="upper left")
+    axes.set_ylim(None, 2.2 * axes.get_ylim()[1])
 
 
 def _slopes(run: TwoStageRun) -> Float[np.ndarray, "roles datasets"]:
@@ -149,7 +168,7 @@ def _draw_probabilities(axes: Axes, unseen: list[Unseen]) -> None:
         )
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
-    axes.set_title("(c) random data: unseen inputs")
+    axes.set_title(f"(c) the same: {len(unseen[0].wins):,} unseen inputs")
     axes.set_xlabel(r"probability of $n(x_0)$")
     axes.set_ylabel("share of inputs with at most this")
     axes.legend(loc="upper left")
@@ -167,6 +186,7 @@ def _numbers(
                 "attention": [float(f"{weight:.6g}") for weight in prediction.attention],
                 "predicted": " or ".join(prediction.predicted),
                 "probability": prediction.probability,
+                "probability of the others": prediction.others,
             }
             for prediction in predictions
         ],

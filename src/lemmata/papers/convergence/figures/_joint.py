@@ -39,10 +39,16 @@ def draw(bench: Bench) -> Drawing:
         picture = Figure(figsize=(TEXT_WIDTH, 2.3))
         for axes, (name, title, label) in zip(picture.subplots(1, 3), _PANELS, strict=True):
             _draw_panel(axes, curves[0][name], curves[1][name], stages.algorithm.stage1_steps)
+            if name == "loss":
+                _name_curves(axes, stages, joint)
             axes.set_title(title)
             axes.set_ylabel(label)
-        picture.axes[0].legend(loc="lower left")
-    numbers = _numbers(*curves)
+    rates = {
+        "stage 1": float(stages.rate_ov[0]),
+        "stage 2": float(stages.rate_kq[0]),
+        "joint": float(joint.rate[0]),
+    }
+    numbers = _numbers(*curves, rates)
     return Drawing(picture, _caption(stages, joint, numbers), numbers)
 
 
@@ -109,13 +115,27 @@ def _draw_panel(
     axes.set_xlabel("updates $t$ in total")
 
 
-def _numbers(stages: Curves, joint: Curves) -> dict[str, Any]:
+def _name_curves(axes: Axes, stages: TwoStageRun, joint: JointRun) -> None:
+    """The legend tells the step sizes, which differ, and the number of datasets."""
+    eta0, eta = (number(float(rates[0]), 3) for rates in (stages.rate_ov, stages.rate_kq))
+    names = (
+        f"two stages: $\\eta_0$ = {eta0},\n$\\eta$ = {eta} in stage 2",
+        f"joint: $\\eta$ = {number(float(joint.rate[0]), 3)}",
+    )
+    drawn = [line for line in axes.lines if line.get_label() in ("two stages", "joint")]
+    title = f"{len(joint.datasets)} datasets, 5–95 %"
+    axes.legend(drawn, names, title=title, title_fontsize=SMALL, loc="lower left")
+    axes.set_ylim(axes.get_ylim()[0] / 1e4, None)
+
+
+def _numbers(stages: Curves, joint: Curves, rates: dict[str, float]) -> dict[str, Any]:
     below = joint["loss"][1] <= stages["loss"][1][:, -1:]
     first = joint["loss"][0][below.argmax(axis=1)][below.any(axis=1)]
     names = {"loss": "L", "kq": "1 - cos(W_kq, W_kq*)", "ov": "1 - cos(W_ov, W_ov*)"}
     ends = {name: (stages[name][1][:, -1], joint[name][1][:, -1]) for name in names}
     return {
         "datasets": len(below),
+        "step sizes": rates,
         "at the end": [
             {
                 "quantity": words,

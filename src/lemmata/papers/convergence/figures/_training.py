@@ -45,11 +45,23 @@ def draw(bench: Bench) -> Drawing:
     return Drawing(picture, _caption(first, second, starts), numbers)
 
 
-def _draw_stage(axes: Axes, stage: Stage, rows: Grid, title: str, label: str) -> None:
-    """The mean with its band, and the first dataset alone."""
-    steps = stage.records
-    draw_band(axes, steps, rows, PALETTE["blue"], label=f"mean of {len(rows)}, 5–95 %")
-    axes.plot(steps, rows[0], color=PALETTE["black"], linewidth=0.7, label="first dataset")
+def _draw_stage(
+    axes: Axes, stage: Stage, rows: Grid, title: str, label: str, *, first: bool = True
+) -> None:
+    """The mean with its band, and the first dataset alone; or one line for all, if they agree."""
+    steps, count = stage.records, len(rows)
+    if np.nanmax(np.ptp(rows, axis=0)) <= ROUNDING * np.nanmax(np.abs(rows)):
+        words = f"all {count} datasets alike"
+        axes.plot(steps, rows[0], color=PALETTE["sky"], linewidth=3.2, label=words)
+    else:
+        draw_band(axes, steps, rows, PALETTE["blue"], label=f"mean of {count}, 5–95 %")
+        look: dict[str, Any] = {
+            "color": PALETTE["black"],
+            "linewidth": 0.7,
+            "linestyle": (0, (6, 3)),
+        }
+        if first:
+            axes.plot(steps, rows[0], label="first dataset", **look)
     axes.set_title(title)
     axes.set_ylabel(label)
 
@@ -60,11 +72,12 @@ def _draw_losses(above: Axes, below: Axes, first: Stage, second: Stage) -> None:
     label = r"$\mathcal{L}(\theta^{(t)})$"
     _draw_stage(below, second, np.exp(second.log_loss), "(d) stage 2: loss", label)
     floor = float(np.exp(_log_floor(second)))
-    below.axhline(floor, color=PALETTE["red"], linestyle="--", linewidth=1.0)
-    below.text(0, floor * 1.15, f"infimum {number(floor, 3)}", fontsize=SMALL, va="bottom")
-    above.set_yscale("log")
-    below.set_yscale("log")
-    above.legend(loc="lower left")
+    words = f"infimum {number(floor, 3)}"
+    below.axhline(floor, color=PALETTE["red"], linestyle="--", linewidth=1.0, label=words)
+    for axes in (above, below):
+        axes.set_yscale("log")
+        axes.legend(loc="lower left")
+    below.set_ylim(floor / 60, None)
 
 
 def _draw_cosines(
@@ -82,6 +95,8 @@ def _draw_cosines(
     exact = f"$1-\\cos$ is at most {number(gap, 1)}\nfrom $t=1$ on: only rounding\n\n"
     _note(above, exact + _vacuous("Proposition 1", starts["Proposition 1"]))
     _note(below, _vacuous("Theorem 1", starts["Theorem 1"]))
+    above.legend(loc="upper right", bbox_to_anchor=(1.0, 0.86))
+    below.legend(loc="lower right", bbox_to_anchor=(1.0, 0.24))
 
 
 def _note(axes: Axes, words: str) -> None:
@@ -93,7 +108,8 @@ def _vacuous(name: str, start: float) -> str:
 
 
 def _draw_norms(axes: Axes, stage: Stage, title: str, name: str, eta: str) -> None:
-    _draw_stage(axes, stage, stage.norm, title, rf"$\Vert W_{{\mathrm{{{name}}}}}^{{(t)}}\Vert$")
+    label = rf"$\Vert W_{{\mathrm{{{name}}}}}^{{(t)}}\Vert$"
+    _draw_stage(axes, stage, stage.norm, title, label, first=False)
     target = stage.norm_ov if name == "ov" else stage.norm_kq
     bounds = (
         (float(stage.rate.max()), ":", rf"$t\,{eta}$ (above)"),
@@ -105,10 +121,14 @@ def _draw_norms(axes: Axes, stage: Stage, title: str, name: str, eta: str) -> No
     )
     steps = stage.records
     lines = [
-        axes.plot(steps, slope * steps, line, color=PALETTE["red"], linewidth=1.0, label=words)
+        axes.plot(
+            steps, slope * steps, line, color=PALETTE["red"], linewidth=1.2, label=words, zorder=4
+        )
         for slope, line, words in bounds
     ]
-    axes.legend(handles=[line for (line,) in lines], loc="upper left")
+    data = [line for line in axes.lines if line not in [bound for (bound,) in lines]]
+    axes.legend(handles=[*data, *(line for (line,) in lines)], loc="upper left")
+    axes.set_ylim(None, 1.5 * float(np.max(stage.norm)))
 
 
 def _log_floor(stage: Stage) -> float:

@@ -4,6 +4,8 @@ from ._analysis import ConvergenceAnalysis as ConvergenceAnalysis
 from ._batch import Batch as Batch
 from ._dataset import Dataset as Dataset
 from ._dataset import example_1 as example_1
+from ._factored import Factored as Factored
+from ._factored import FactoredRun as FactoredRun
 from ._generators import Generator as Generator
 from ._generators import Realizable as Realizable
 from ._generators import Rejection as Rejection
@@ -14,6 +16,7 @@ from ._hypotheses import ASSUMPTION_3 as ASSUMPTION_3
 from ._hypotheses import AT_POINTS as AT_POINTS
 from ._hypotheses import CHOICE as CHOICE
 from ._hypotheses import COLLOCATION as COLLOCATION
+from ._hypotheses import FIRST_LAYER as FIRST_LAYER
 from ._hypotheses import HYPOTHESES as HYPOTHESES
 from ._hypotheses import ORDERS as ORDERS
 from ._hypotheses import PREFIXES as PREFIXES
@@ -24,6 +27,7 @@ from ._hypotheses import STAGE_1 as STAGE_1
 from ._hypotheses import STAGE_2 as STAGE_2
 from ._hypotheses import STANDING as STANDING
 from ._hypotheses import TWO_TOKENS as TWO_TOKENS
+from ._hypotheses import VALUES_FROM_ZERO as VALUES_FROM_ZERO
 from ._hypotheses import ZERO_START as ZERO_START
 from ._rays import FAR as FAR
 from ._rays import far_ahead as far_ahead

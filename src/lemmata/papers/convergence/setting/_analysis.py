@@ -23,6 +23,7 @@ from ._hypotheses import (
     REALIZABLE,
     ZERO_START,
 )
+from ._outlook import Outlook
 from ._page import orders_view
 from ._wording import describe
 
@@ -121,6 +122,7 @@ class ConvergenceAnalysis(AbstractAnalysis):
             "max_margin": self._attention_document(),
             "max_margin_ov": _summary(self.value_margin),
             "cyclic_correction": None,
+            **self.outlook.document(),
         }
 
     def _attention_document(self) -> dict[str, Any]:
@@ -139,8 +141,14 @@ class ConvergenceAnalysis(AbstractAnalysis):
         ]
         return _summary(solution) | {"entries": entries, "multipliers": certificate}
 
+    @property
+    def outlook(self) -> Outlook:
+        """Floors, start times and the true rate, at the settings of Section 7."""
+        return Outlook(self.dataset)
+
     def describe(self) -> Iterator[Text | Table]:
-        return describe(self.dataset, self.assumptions)
+        yield from describe(self.dataset, self.assumptions)
+        yield from self.outlook.describe()
 
     def orders_view(self) -> OrdersView:
         """The same for a page."""

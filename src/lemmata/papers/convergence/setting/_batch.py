@@ -27,7 +27,7 @@ class Batch:
         inputs: the distinct inputs, with their frequencies.
         following: n.
         target_ov, target_kq: W_ov* and W_kq* in the coordinates of training.
-        start_kq: W_kq before the first step.
+        start_ov, start_kq: W_ov and W_kq before the first step.
         embedded: whether some embeddings are not the usual ones.
         probe: what is measured in stage 2.
     """
@@ -62,6 +62,7 @@ class Batch:
         self.following = jnp.asarray(following)
         self.target_ov = jnp.asarray(target_ov)
         self.target_kq = jnp.asarray(target_kq)
+        self.start_ov = jnp.asarray(self._values_at_start(target_ov.shape))
         self.start_kq = jnp.zeros((B, C))
         self.value_coordinates = ValueCoordinates()
         self.cell_coordinates = CellCoordinates()
@@ -90,6 +91,7 @@ class Batch:
             target_ov[i, :D, : d.K] = E.T @ d.value_margin.weights.T
         self.target_ov = jnp.asarray(target_ov)
         self.target_kq = jnp.asarray(target_kq)
+        self.start_ov = jnp.asarray(self._values_at_start(target_ov.shape))
         self.start_kq = jnp.asarray(start)
         rows = np.arange(B)[:, None]
         self.value_coordinates = ValueCoordinates(jnp.asarray(embeddings))
@@ -97,6 +99,15 @@ class Batch:
             jnp.asarray(embeddings[rows, raw.cell_token] * raw.cell_exists[:, :, None]),
             jnp.asarray(embeddings[rows, raw.cell_query]),
         )
+
+    def _values_at_start(self, shape: tuple[int, ...]) -> np.ndarray:
+        """W_ov^T of every dataset, padded with zeros."""
+        start = np.zeros(shape)
+        for row, dataset in zip(start, self.datasets, strict=True):
+            if dataset.initial_values is not None:
+                rows, columns = dataset.initial_values.T.shape
+                row[:rows, :columns] = dataset.initial_values.T
+        return start
 
 
 def _order_probe(datasets: Sequence[Dataset], raw: Inputs, inputs: Inputs) -> OrderProbe:

@@ -1,7 +1,7 @@
 """A dataset with everything that the paper reads off it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -40,6 +40,7 @@ class Dataset:
         initial_weights: W_kq before the first step; None for zero.
         log_frequency: log pi up to a common constant, where it is too skewed to be written as
             counts.
+        initial_values: W_ov before the first step, one row a next token; None for zero.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Dataset:
     embeddings: Float[np.ndarray, "tokens dimension"] | None = None
     initial_weights: Float[np.ndarray, "dimension dimension"] | None = None
     log_frequency: Float[np.ndarray, "samples"] | None = field(default=None, compare=False)
+    initial_values: Float[np.ndarray, "vocabulary dimension"] | None = None
 
     @classmethod
     def from_sentences(
@@ -87,6 +89,7 @@ class Dataset:
         embeddings: Float[np.ndarray, "tokens dimension"] | None = None,
         initial_weights: Float[np.ndarray, "dimension dimension"] | None = None,
         log_frequencies: Sequence[float] | None = None,
+        initial_values: Float[np.ndarray, "vocabulary dimension"] | None = None,
     ) -> "Dataset":
         """Inputs with their next tokens, and how often each occurs.
 
@@ -104,13 +107,14 @@ class Dataset:
             rows.append((sequence, label, count, f"sequence {i}"))
         vocabulary = None if embeddings is None else range(len(embeddings))
         data = TokenData.from_samples(rows, vocabulary)
-        Instance(data, embeddings, initial_weights).check_shapes(name)
+        start = Instance(data, embeddings, initial_weights, initial_values=initial_values)
+        start.check_shapes(name)
         skewed = None if log_frequencies is None else np.asarray(log_frequencies, dtype=float)
         if skewed is not None and len(skewed) != len(data.samples):
             raise InputError(
                 f"{name}: {len(skewed)} log frequencies for {len(data.samples)} distinct samples"
             )
-        return cls(name, data, embeddings, initial_weights, skewed)
+        return cls(name, data, embeddings, initial_weights, skewed, initial_values)
 
     @classmethod
     def from_instance(cls, name: str, instance: Instance) -> "Dataset":
@@ -119,10 +123,11 @@ class Dataset:
         size = instance.data.size
         embeddings, start = instance.embeddings, instance.initial_weights
         orthonormal = embeddings is None or orthonormality_error(embeddings) <= ORTHONORMAL
-        if orthonormal and start is None:
-            return cls(name, instance.data, log_frequency=instance.log_frequencies)
+        shares, values = instance.log_frequencies, instance.initial_values
+        if orthonormal and start is None and (embeddings is None or values is None):
+            return cls(name, instance.data, log_frequency=shares, initial_values=values)
         rows = np.eye(size) if embeddings is None else embeddings
-        return cls(name, instance.data, rows, start, instance.log_frequencies)
+        return cls(name, instance.data, rows, start, shares, values)
 
     def document(self) -> dict[str, Any]:
         """The dataset as JSON values that ``read`` reads back."""
@@ -137,6 +142,7 @@ class Dataset:
             "log_frequencies": self.log_frequency,
             "embeddings": self.embeddings,
             "initial_weights": self.initial_weights,
+            "initial_values": self.initial_values,
         }
         return document | {
             name: array.tolist() for name, array in arrays.items() if array is not None
@@ -172,6 +178,9 @@ class Dataset:
         if self.initial_weights is not None and self.initial_weights.any():
             message = "W_kq does not start at zero, as Algorithm 1 does"
             problems.append(Problem("initial_weights_not_zero", "initial_weights", message))
+        if self.initial_values is not None and self.initial_values.any():
+            message = "W_ov does not start at zero, as Algorithm 1 does: margins need not be equal"
+            problems.append(Problem("initial_values_not_zero", "initial_values", message))
         if self.embeddings is not None:
             error = orthonormality_error(self.embeddings)
             if error > ORTHONORMAL:
@@ -190,6 +199,16 @@ class Dataset:
     def frequencies(self) -> Float[np.ndarray, "samples"]:
         """pi; it may underflow where it is very skewed."""
         return self.data.frequencies if self.log_frequency is None else np.exp(self.log_pi)
+
+    @property
+    def plain(self) -> "Dataset":
+        """The same data with the usual embeddings, from zero."""
+        return replace(self, embeddings=None, initial_weights=None, initial_values=None)
+
+    def starting_from(self, values: Float[np.ndarray, "vocabulary dimension"]) -> "Dataset":
+        """The same data, where W_ov starts elsewhere."""
+        Instance(self.data, self.embeddings, initial_values=values).check_shapes(self.name)
+        return replace(self, initial_values=values)
 
     def broken(self, *codes: str) -> list[Problem]:
         """The problems with one of these codes."""

@@ -10,16 +10,21 @@ from lemmata.tokens import Role
 
 from .. import theory
 from ._dataset import Dataset
+from ._factored import FactoredRun
 from ._two_stage import TwoStageRun
 
 MOST_LOOKS = 8
 
 
 def forecasts(run: Run, i: int) -> list[Forecast]:
-    """The limits of direction and loss, and how fast they are approached (Theorem 1, ours)."""
+    """The limits of direction and loss, and how fast they are approached (Theorem 1, ours).
+
+    Nothing is known of separate factors.
+    """
     dataset: Dataset = run.instances[i]
     known = dataset.attention_status is Status.SOLVED and dataset.norm_kq > 0
-    if not known or dataset.problems or not run.trained[i]:
+    uncovered = isinstance(run.model, FactoredRun)
+    if not known or uncovered or dataset.problems or not run.trained[i]:
         return []
     steps = np.asarray(run.steps, dtype=float)
     said = [Forecast("correlation", np.ones(len(steps)), "limit (W_kq*)")]

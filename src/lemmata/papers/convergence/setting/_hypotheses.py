@@ -53,11 +53,17 @@ SINGLE_VALUED = Hypothesis(
     "n is defined on all of V, as stage 1 needs",
     frozenset({"collocation_conflict", "collocation_missing"}),
 )
+VALUES_FROM_ZERO = Hypothesis(
+    "values_from_zero",
+    "Algorithm 1 (W_ov from zero)",
+    "W_ov starts at zero",
+    frozenset({"initial_values_not_zero"}),
+)
 ZERO_START = Hypothesis(
     "zero_start",
     "Algorithm 1 (zero initialization)",
-    "W_kq starts at zero",
-    frozenset({"initial_weights_not_zero"}),
+    "both layers start at zero",
+    frozenset({"initial_weights_not_zero", "initial_values_not_zero"}),
 )
 REALIZABLE = union(
     "realizable",
@@ -70,7 +76,10 @@ REALIZABLE = union(
 STANDING = (COLLOCATION, ORDERS, PREIMAGE, PREFIXES)
 """Realizable data in the sense of Sections 3 and 4.1, part by part."""
 
-STAGE_1 = (SINGLE_VALUED, COLLOCATION, TWO_TOKENS, ASSUMPTION_2)
+FIRST_LAYER = (SINGLE_VALUED, COLLOCATION, TWO_TOKENS, ASSUMPTION_2)
+"""What it takes to speak of stage 1, wherever it starts."""
+
+STAGE_1 = (*FIRST_LAYER, VALUES_FROM_ZERO)
 """What the statements about stage 1 take for granted."""
 
 STAGE_2 = (*STANDING, ASSUMPTION_2, ASSUMPTION_3, CHOICE, ZERO_START)
@@ -90,5 +99,6 @@ HYPOTHESES = (
     TWO_TOKENS,
     CHOICE,
     SINGLE_VALUED,
+    VALUES_FROM_ZERO,
     ZERO_START,
 )

@@ -2,18 +2,26 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from lemmata.settings import RECORD, Option, number_or
+from lemmata.tokens import read_embeddings
 from lemmata.training import log_spaced, record_steps
 
+from ._factored import Factored
 from ._two_stage import STAGE_1_CONSTANT, STAGE_2_CONSTANT, Joint, NamedRate, TwoStage
 
-IN_STAGES = ("ngd", "gd")
+IN_STAGES = ("ngd", "gd", "factored")
 """Algorithms that train one layer after the other."""
+
+OF_PRODUCTS = ("ngd", "gd")
+"""Those that train W_ov and W_kq themselves, from where one likes."""
+
+FACTORED = ("factored",)
 
 A_RATE = "a number, 'paper' or 'largest' (||W*||/e)"
 
@@ -22,7 +30,8 @@ OPTIONS = (
     Option(
         "algorithm",
         "--algorithm",
-        "ngd (the default) and gd train in two stages, joint trains both layers together",
+        "ngd (the default) and gd train in two stages, factored does so with separate W_k, W_q, "
+        "W_v and W_o, joint trains both layers together",
         choices=(*IN_STAGES, "joint"),
     ),
     Option(
@@ -62,8 +71,46 @@ OPTIONS = (
         "--predict",
         "inputs to continue after training, words with spaces between them",
         expects="words with spaces between them",
-        algorithms=IN_STAGES,
         many=True,
+    ),
+    Option(
+        "stage1_start",
+        "--stage1-start",
+        "a .npy or .json file with W_ov before stage 1, |V| rows and d columns; usually zero",
+        expects="a .npy or .json file",
+        algorithms=OF_PRODUCTS,
+    ),
+    Option(
+        "heads",
+        "--heads",
+        "how many heads, whose outputs are added; usually 1",
+        int,
+        "a whole number",
+        FACTORED,
+    ),
+    Option(
+        "width",
+        "--width",
+        "the inner dimension of W_k W_q and of W_o W_v; usually |V|",
+        int,
+        "a whole number",
+        FACTORED,
+    ),
+    Option(
+        "start",
+        "--start",
+        f"the size of the random factors that training starts from; usually {Factored.start}",
+        float,
+        "a number",
+        FACTORED,
+    ),
+    Option(
+        "seed",
+        "--seed",
+        "for these factors; usually 0",
+        int,
+        "a whole number",
+        FACTORED,
     ),
 )
 
@@ -72,22 +119,39 @@ OPTIONS = (
 class Request:
     """What the user asked for, as values."""
 
-    training: TwoStage | Joint
+    training: TwoStage | Factored | Joint
     recorded: Int[np.ndarray, "records"]
     predict: tuple[str, ...]
+    stage1_start: Float[np.ndarray, "vocabulary dimension"] | None = None
 
 
 def request_of(options: Mapping[str, Any]) -> Request:
     """The options as values; refuses what cannot be run."""
     given = {name: value for name, value in options.items() if value is not None}
     algorithm, predict = given.pop("algorithm", "ngd"), given.pop("predict", ())
-    record = tuple(given.pop("record", ()))
-    if algorithm == "joint":
-        training, last = Joint(**given), []
-    else:
-        training = TwoStage(**given, record=record or "log", rule=algorithm)
-        last = [training.steps]
+    record, start = tuple(given.pop("record", ())), given.pop("stage1_start", None)
+    training, last = _training(algorithm, given, record)
     steps = training.steps
     wanted = record_steps(record, steps) if record else log_spaced(steps)
     recorded = np.union1d(wanted, last).astype(np.int64)
-    return Request(training, recorded, (predict,) if isinstance(predict, str) else tuple(predict))
+    asked = (predict,) if isinstance(predict, str) else tuple(predict)
+    if isinstance(start, str | Path):
+        start = read_embeddings(Path(start))
+    return Request(training, recorded, asked, None if start is None else np.asarray(start, float))
+
+
+def _training(
+    algorithm: Literal["ngd", "gd", "factored", "joint"],
+    given: Mapping[str, Any],
+    record: tuple[int, ...],
+) -> tuple[TwoStage | Factored | Joint, list[int]]:
+    """What is run, and the step that is recorded whatever is asked."""
+    if algorithm == "joint":
+        return Joint(**given), []
+    if algorithm != "factored":
+        training = TwoStage(**given, record=record or "log", rule=algorithm)
+        return training, [training.steps]
+    factors = {name: given[name] for name in ("heads", "width", "start", "seed") if name in given}
+    plan = {name: value for name, value in given.items() if name not in factors}
+    stages = TwoStage(**plan, record=record or "log")
+    return Factored(stages, **factors), [stages.steps]

@@ -5,7 +5,6 @@ for all t, and the bounds of the paper can be asked where they begin to speak.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -38,7 +37,7 @@ def far_ahead(
     rates: Float[np.ndarray, "datasets"],
 ) -> dict[str, Float[np.ndarray, "datasets far"]]:
     """Stage 2 at the steps ``FAR``, with W_ov frozen; NaN where it has left its first direction."""
-    batch = Batch([replace(d, embeddings=None, initial_weights=None) for d in datasets])
+    batch = Batch([d.plain for d in datasets])
     columns = _rays(
         batch.inputs, batch.probe, batch.target_kq, jnp.asarray(values), jnp.asarray(rates)
     )
@@ -117,7 +116,12 @@ def _pulls(dataset: Dataset) -> dict[int, list[Pull]] | None:
     """The inputs of each query that have a choice; None if the argument does not apply."""
     choices = [s for s in dataset.data.samples if len(set(s.tokens)) > 1]
     fits = dataset.K == 2 and dataset.embeddings is None and choices
-    if not fits or REALIZABLE.broken(dataset.problems) or dataset.broken("assumption_3"):
+    if (
+        not fits
+        or dataset.initial_values is not None
+        or REALIZABLE.broken(dataset.problems)
+        or dataset.broken("assumption_3")
+    ):
         return None
     pulls: dict[int, list[Pull]] = {0: [], 1: []}
     for sample, pi in zip(dataset.data.samples, frequencies(dataset), strict=True):

@@ -167,11 +167,12 @@ def _values(dataset: Dataset, training: TwoStage, rate: arb, E: arb_mat | None) 
     With the usual embeddings every step of normalized descent from zero goes along W_ov*.
     """
     K, after = dataset.K, dataset.collocation.following
-    if E is None and training.rule == "ngd":
+    start = dataset.initial_values
+    if E is None and start is None and training.rule == "ngd":
         return _value_target(dataset) * (
             rate * training.stage1_steps / max(arb(K - 1).sqrt(), arb(1))
         )
-    W = arb_mat(K if E is None else E.ncols(), K)
+    W = arb_mat(K if E is None else E.ncols(), K) if start is None else _matrix(start.T)
     for _ in range(training.stage1_steps):
         slope = arb_mat(K, K)
         values = W if E is None else E * W

@@ -25,6 +25,7 @@ from lemmata.training import Store
 
 from ._analysis import ConvergenceAnalysis
 from ._dataset import Dataset
+from ._factored import Factored, FactoredRun
 from ._forecasts import forecasts, looks
 from ._generators import Realizable, generate
 from ._hypotheses import HYPOTHESES
@@ -47,6 +48,7 @@ IN_STAGES = (
     Column("smallest_log_odds", "", "of the optimal tokens of an input against its others"),
     Column("smallest_margin", "", "by which a token leads one that it beats"),
 )
+OF_FACTORS = (Column("factor_norm", "", "the norm of W_k and W_q together, over all heads"),)
 JOINTLY = (
     Column("value_norm", "", "||W_ov||"),
     Column("value_one_minus_correlation", "", "1 - cos(W_ov, W_ov*)"),
@@ -61,14 +63,16 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
     key: ClassVar = "convergence"
     instance_type: ClassVar[type] = Dataset
     hypotheses: ClassVar = HYPOTHESES
-    columns: ClassVar = (*ALWAYS, *IN_STAGES, *JOINTLY)
+    columns: ClassVar = (*ALWAYS, *IN_STAGES, *OF_FACTORS, *JOINTLY)
     options: ClassVar = OPTIONS
     parameters: ClassVar = PARAMETERS
     space: ClassVar = SentenceSpace()
 
     def read(self, file: Path, embeddings: Path | None = None) -> list[Dataset]:
         """A text sentence contributes all of its prefixes."""
-        instances = read_token_files(file, embeddings, prefixes=True, log_frequencies=True)
+        instances = read_token_files(
+            file, embeddings, prefixes=True, log_frequencies=True, initial_values=True
+        )
         many = len(instances) > 1
         return [
             Dataset.from_instance(instance.name or (f"instance {i}" if many else "data"), instance)
@@ -102,6 +106,8 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
         track: Track = silent,
     ) -> Run:
         request, inputs = self.prepare(instances, options)
+        if request.stage1_start is not None:
+            instances = [d.starting_from(request.stage1_start) for d in instances]
         ready = [i for i, dataset in enumerate(instances) if dataset.has_collocation]
         datasets = [instances[i] for i in ready]
         series, extras, model = _train(datasets, request, store, track)
@@ -136,13 +142,13 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
 
 def _train(
     datasets: list[Dataset], request: Request, store: Store | None, track: Track
-) -> tuple[Series, list[dict[str, Any]], TwoStageRun | JointRun | None]:
+) -> tuple[Series, list[dict[str, Any]], TwoStageRun | FactoredRun | JointRun | None]:
     """Columns, further answers about each dataset, and the run."""
     training = request.training
     if not datasets:
         return dict.fromkeys(_names(training), np.zeros((0, len(request.recorded)))), [], None
-    total = training.steps + (training.stage1_steps if isinstance(training, TwoStage) else 0)
-    progress = track("training", len(datasets) * total)
+    first = training.stage1_steps if isinstance(training, TwoStage) else 0
+    progress = track("training", len(datasets) * (training.steps + first))
     run = training.run(datasets, store=store, progress=progress)
     if isinstance(run, JointRun):
         recorded = {n: rows[:, request.recorded] for n, rows in run.recording.series.items()}
@@ -157,13 +163,13 @@ def _train(
     return {**series, "rate": rate[:, None]}, extras, run
 
 
-def _names(training: TwoStage | Joint) -> list[str]:
+def _names(training: TwoStage | Factored | Joint) -> list[str]:
     """The columns that an algorithm records."""
-    more = JOINTLY if isinstance(training, Joint) else IN_STAGES
+    more = {TwoStage: IN_STAGES, Factored: OF_FACTORS, Joint: JOINTLY}[type(training)]
     return [column.name for column in (*ALWAYS, *more)]
 
 
-def _about_stage_1(run: TwoStageRun, i: int) -> dict[str, Any]:
+def _about_stage_1(run: TwoStageRun | FactoredRun, i: int) -> dict[str, Any]:
     gap = run.stage1.series["one_minus_correlation"][i]
     names = ("log_loss", "log_gradient_norm", "norm")
     curves = {name: run.stage1.series[name][i] for name in names}
@@ -184,10 +190,9 @@ def _predictions(
 ) -> tuple[Prediction, ...]:
     predictions = []
     for text, tokens in zip(texts, inputs, strict=True):
-        chances = model.predict(row, tokens)
-        token = model.datasets[row].data.vocabulary[int(np.argmax(chances))]
-        attention = model.attention(row, tokens)
-        predictions.append(Prediction(text, token, float(chances.max()), attention))
+        chances, attention = model.predict(row, tokens), model.attention(row, tokens)
+        words = model.datasets[row].data.vocabulary
+        predictions.append(Prediction.of(text, words, chances, attention))
     return tuple(predictions)
 
 

@@ -24,6 +24,7 @@ from lemmata.tokens import (
 )
 
 from ._dataset import Dataset
+from ._factored import Factored
 from ._generators import Realizable
 from ._options import request_of
 from ._replay import replay, replay_joint
@@ -41,7 +42,7 @@ SCALES = (1e-3, 0.1, 10.0, 1e3)
 STARTS = (0.01, 1.0, 30.0)
 """Of embeddings and of W_kq(0)."""
 
-ARRAYS = ("embeddings", "initial_weights", "log_frequency")
+ARRAYS = ("embeddings", "initial_weights", "initial_values", "log_frequency")
 MOST_TOKENS, LONGEST = 6, 6
 
 BASES = (
@@ -129,10 +130,12 @@ class SentenceSpace(AbstractSpace[Dataset]):
         if any(getattr(instance, name) is not None for name in ARRAYS):
             yield Dataset(instance.name, instance.data)
             yield replace(instance, initial_weights=None)
+            yield replace(instance, initial_values=None)
             yield replace(instance, log_frequency=None)
             yield from with_simpler_arrays(instance, ARRAYS)
         for data in (*_shorter_sentences(instance.data), *simpler_data(instance.data)):
-            fits = data.size == instance.K or instance.embeddings is None
+            free = instance.embeddings is None and instance.initial_values is None
+            fits = free or data.size == instance.K
             log_pi = _restricted(instance, data)
             if fits and (log_pi is None) == (instance.log_frequency is None):
                 yield replace(instance, data=data, log_frequency=log_pi)
@@ -185,7 +188,7 @@ class SentenceSpace(AbstractSpace[Dataset]):
         self, instance: Dataset, options: Mapping[str, Any], steps: Int[np.ndarray, "records"]
     ) -> Balls | None:
         training = request_of(options).training
-        if not instance.has_collocation:
+        if not instance.has_collocation or isinstance(training, Factored):
             return None
         if isinstance(training, Joint):
             return (

@@ -1,5 +1,6 @@
 """Algorithm 1, and joint training of both layers for comparison."""
 
+import abc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -37,8 +38,8 @@ STAGE_1_CONSTANT, STAGE_2_CONSTANT = 0.2, 0.05
 Progress = Callable[[int], None]
 
 
-def _silent(_: int) -> None:
-    return None
+def silent_progress(_: int) -> None:
+    """Tells nobody."""
 
 
 @dataclass(frozen=True)
@@ -103,13 +104,17 @@ class TwoStage:
         datasets: Sequence[Dataset],
         *,
         store: Store | None = None,
-        progress: Progress = _silent,
+        progress: Progress = silent_progress,
     ) -> "TwoStageRun":
         """Train every dataset, all as one batch."""
         batch = Batch(datasets)
         rate_ov, rate_kq = np.array([self.rates(dataset) for dataset in datasets]).T
-        first = self._collocation(batch, jnp.zeros_like(batch.target_ov))
-        stage1 = run(first, self._steps(self.stage1_steps), store=store, progress=progress)
+        stage1 = run(
+            self._collocation(batch),
+            self.recorded(self.stage1_steps),
+            store=store,
+            progress=progress,
+        )
         values = _value_logits(batch.value_coordinates, stage1.final.weights)
         second = AttentionTraining(
             start=batch.start_kq,
@@ -121,31 +126,24 @@ class TwoStage:
             probe=batch.probe,
             rule=self.rule,
         )
-        stage2 = run(second, self._steps(self.steps), store=store, progress=progress)
+        stage2 = run(second, self.recorded(self.steps), store=store, progress=progress)
         inputs = jax.tree.map(np.asarray, batch.inputs)
         return TwoStageRun(
             tuple(datasets), self, rate_ov, rate_kq, stage1, stage2, np.asarray(values), inputs
         )
 
     def first_stage(
-        self,
-        datasets: Sequence[Dataset],
-        starts: Sequence[Float[np.ndarray, "_ _"]],
-        store: Store | None = None,
+        self, datasets: Sequence[Dataset], store: Store | None = None
     ) -> Recording[TrainingState]:
-        """Stage 1 alone, from other starts (W_ov x)_v, with the usual embeddings."""
-        batch = Batch(datasets)
-        start = np.zeros(batch.target_ov.shape)
-        for row, values in zip(start, starts, strict=True):
-            row[: len(values), : len(values)] = values
-        first = self._collocation(batch, jnp.asarray(start))
-        return run(first, self._steps(self.stage1_steps), store=store)
+        """Stage 1 alone."""
+        first = self._collocation(Batch(datasets))
+        return run(first, self.recorded(self.stage1_steps), store=store)
 
-    def _collocation(self, batch: Batch, start: jax.Array) -> CollocationTraining:
+    def _collocation(self, batch: Batch) -> CollocationTraining:
         """Stage 1 of a batch."""
         vocabulary = jnp.asarray(batch.inputs.vocabulary)
         return CollocationTraining(
-            start=start,
+            start=batch.start_ov,
             following=batch.following,
             vocabulary=vocabulary,
             target=batch.target_ov,
@@ -155,7 +153,8 @@ class TwoStage:
             rule=self.rule,
         )
 
-    def _steps(self, total: int) -> np.ndarray:
+    def recorded(self, total: int) -> np.ndarray:
+        """The steps of a stage of this length that are kept."""
         if self.record == "every":
             return every(total)
         if self.record == "log":
@@ -163,8 +162,28 @@ class TwoStage:
         return record_steps((*(step for step in self.record if step <= total), total), total)
 
 
+class AbstractModel(abc.ABC):
+    """A trained model of each dataset: what it attends to, and what it expects next."""
+
+    @abc.abstractmethod
+    def value_logits(self, i: int) -> Float[np.ndarray, "tokens vocabulary"]:
+        """(W_ov x)_v of dataset i, for all tokens x and next tokens v."""
+
+    @abc.abstractmethod
+    def key_query(self, i: int) -> Float[np.ndarray, "tokens queries"]:
+        """x^T W_kq x_q of dataset i, for all tokens x and queries x_q."""
+
+    def predict(self, i: int, tokens: list[int]) -> Float[np.ndarray, "vocabulary"]:
+        """The next-token distribution of the trained model."""
+        return predict(tokens, self.value_logits(i), self.key_query(i))
+
+    def attention(self, i: int, tokens: list[int]) -> Float[np.ndarray, "positions"]:
+        """The attention weights of the trained model."""
+        return attention(tokens, self.key_query(i))
+
+
 @dataclass(frozen=True)
-class TwoStageRun:
+class TwoStageRun(AbstractModel):
     """Both stages of Algorithm 1 on a batch of datasets, as recorded."""
 
     datasets: tuple[Dataset, ...]
@@ -205,14 +224,6 @@ class TwoStageRun:
         K = self.datasets[i].K
         return self.values[i, :K, :K]
 
-    def predict(self, i: int, tokens: list[int]) -> Float[np.ndarray, "vocabulary"]:
-        """The next-token distribution of the trained model."""
-        return predict(tokens, self.value_logits(i), self.key_query(i))
-
-    def attention(self, i: int, tokens: list[int]) -> Float[np.ndarray, "positions"]:
-        """The attention weights of the trained model."""
-        return attention(tokens, self.key_query(i))
-
 
 @dataclass(frozen=True)
 class Joint:
@@ -247,12 +258,12 @@ class Joint:
         datasets: Sequence[Dataset],
         *,
         store: Store | None = None,
-        progress: Progress = _silent,
+        progress: Progress = silent_progress,
     ) -> "JointRun":
         """Train every dataset, all as one batch."""
         batch = Batch(datasets)
-        if batch.embedded:
-            raise InputError("joint training is for orthonormal embeddings that start from zero")
+        if batch.embedded or any(d.initial_values is not None for d in datasets):
+            raise InputError("joint training is for orthonormal embeddings and starts from zero")
         rate = np.array([self.step_size(dataset) for dataset in datasets])
         dynamics = JointTraining(
             start_values=jnp.zeros_like(batch.target_ov),
@@ -263,17 +274,27 @@ class Joint:
             rate=jnp.asarray(rate),
         )
         recording = run(dynamics, every(self.steps), store=store, progress=progress)
-        return JointRun(tuple(datasets), self, rate, recording)
+        inputs = jax.tree.map(np.asarray, batch.inputs)
+        return JointRun(tuple(datasets), self, rate, recording, inputs)
 
 
 @dataclass(frozen=True)
-class JointRun:
+class JointRun(AbstractModel):
     """Joint training on a batch of datasets, as recorded."""
 
     datasets: tuple[Dataset, ...]
     algorithm: Joint
     rate: Float[np.ndarray, "datasets"]
     recording: Recording[JointState]
+    inputs: Inputs
+
+    def key_query(self, i: int) -> Float[np.ndarray, "tokens queries"]:
+        weights = np.asarray(self.recording.final.weights[i])
+        return self.inputs.dense(i, weights, self.datasets[i].K)
+
+    def value_logits(self, i: int) -> Float[np.ndarray, "tokens vocabulary"]:
+        K = self.datasets[i].K
+        return np.asarray(self.recording.final.values[i])[:K, :K]
 
 
 def _check_steps(name: str, value: int) -> None:
