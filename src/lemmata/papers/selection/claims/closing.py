@@ -1,4 +1,4 @@
-"""How the proofs of Theorems D.4 and E.6 end: from attention to the loss, and Corollary E.8 to E.16.
+"""How the proofs of Theorems D.4 and E.6 end, from attention to the loss, and their corollaries.
 
 All of it is about u = 1 - q s_+ at most kappa, and about alpha inside (IH1), (IH2) or the interval
 of Corollary E.8. The two proofs have the same lines, with mean attention in the second.
@@ -6,6 +6,7 @@ of Corollary E.8. The two proofs have the same lines, with mean attention in the
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -115,7 +116,7 @@ def bound_on_best_alpha(evidence: Evidence[Settled]) -> list[Comparison]:
     chain = (at.best, 1 / (1 - at.u), 1 / (1 - at.kappa), 1 + 6 * at.kappa / 5, 28 / 25)
     return [
         at_most(np.asarray(left), right, part=f"step {number}")
-        for number, (left, right) in enumerate(zip(chain, chain[1:], strict=False), start=1)
+        for number, (left, right) in enumerate(pairwise(chain), start=1)
     ]
 
 
@@ -163,8 +164,8 @@ def final_loss(evidence: Evidence[Settled]) -> list[Comparison]:
 @claim(
     "theorem-3.3/range-of-epsilon",
     "Section 3.2",
-    "The last step of the proof, L <= epsilon where s >= (1 - kappa)/q and alpha is in the interval "
-    "of (IH2), for epsilon up to dT/(100 (T-q)).",
+    "The last step of the proof, L <= epsilon where s >= (1 - kappa)/q and alpha is in the "
+    "interval of (IH2), for epsilon up to dT/(100 (T-q)).",
     kind="hypothesis",
     whole=True,
     versions=[

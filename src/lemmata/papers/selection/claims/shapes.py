@@ -127,6 +127,16 @@ def covariance(case: Matrices) -> np.ndarray:
     return np.einsum("n,ndt,ndu->tu", case.chances, case.X, case.X)
 
 
+def targets(case: Matrices) -> np.ndarray:
+    """STS_q for every subset and node of the quadrature rule."""
+    return np.stack([case.X[:, :, y].mean(axis=2) for y in case.y])
+
+
+def mean_square(case: Matrices, errors: np.ndarray) -> float:
+    """Half the mean squared length of errors, over subsets and tokens."""
+    return 0.5 * float(np.einsum("n,snd->", case.chances, errors**2)) / len(case.y)
+
+
 @claim(
     "section-2.2/without-encodings",
     "Section 2.2",
@@ -137,10 +147,7 @@ def without_encodings(evidence: Evidence[Matrices]) -> list[Comparison]:
     """Attention by tokens alone, with random V and W, against the mean of all tokens."""
 
     def cost(case: Matrices, answer: np.ndarray) -> float:
-        targets = np.stack([case.X[:, :, y].mean(axis=2) for y in case.y])
-        return (
-            0.5 * float(np.einsum("n,snd->", case.chances, (targets - answer) ** 2)) / len(case.y)
-        )
+        return mean_square(case, targets(case) - answer)
 
     def attended(case: Matrices) -> np.ndarray:
         d = case.task.d
@@ -165,8 +172,8 @@ def factored(case: Matrices, width: int) -> np.ndarray:
 @claim(
     "section-2.3/two-matrices",
     "Section 2.3",
-    "With K and Q of d + d_e columns and W = K'Q, the query column of V Z softmax(Z'K'Q z) over the "
-    "tokens is the model (2).",
+    "With K and Q of d + d_e columns and W = K'Q, the query column of V Z softmax(Z'K'Q z) over "
+    "the tokens is the model (2).",
 )
 def two_matrices(evidence: Evidence[Matrices]) -> Comparison:
     """Keys and queries computed one by one, against logits through W."""
@@ -209,8 +216,8 @@ def one_matrix(evidence: Evidence[Matrices], width: Number) -> Comparison:
 @claim(
     "section-3.2/least-width",
     "Section 3.2",
-    "A width of order d + q is needed: V of rank d - 1 keeps a loss of 1/(2q), and with d_e = q - 1 "
-    "the encoding e_y of q positions does not exist.",
+    "A width of order d + q is needed: V of rank d - 1 keeps a loss of 1/(2q), and with "
+    "d_e = q - 1 the encoding e_y of q positions does not exist.",
 )
 def least_width(evidence: Evidence[Matrices]) -> list[Comparison]:
     """What V does not let through stays in the loss; any q vectors in q - 1 dimensions depend."""
@@ -219,9 +226,7 @@ def least_width(evidence: Evidence[Matrices]) -> list[Comparison]:
         d = case.task.d
         left, _, _ = np.linalg.svd(np.asarray(case.weights[0]))
         kept = left[:, : d - 1] @ left[:, : d - 1].T
-        targets = np.stack([case.X[:, :, y].mean(axis=2) for y in case.y])
-        lost = targets - targets @ kept
-        return 0.5 * float(np.einsum("n,snd->", case.chances, lost**2)) / len(case.y)
+        return mean_square(case, targets(case) @ (np.eye(d) - kept))
 
     def rank(case: Matrices) -> int:
         few = np.asarray(case.family.E[0])[: case.task.q - 1, case.y[0]]
