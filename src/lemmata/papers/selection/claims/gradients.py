@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import softmax
 
-from lemmata.claims import Comparison, equal, repaired, statements
+from lemmata.claims import Comparison, Silence, equal, repaired, statements
 from lemmata.settings import Evidence
 
 from ..experiments.matrices import (
@@ -21,8 +21,9 @@ from ..experiments.matrices import (
     Matrices,
 )
 from ..experiments.plans import STABLE
-from ..setting import FITS, Family, Population, population
+from ..setting import FITS, Family, Population, Weights, population
 from .definitions import AVERAGED, aligned, attention, mean_attention
+from .isometry import few_tuples, mean_over_tuples
 from .one_hot import WHOLE, stays_on_directions
 
 claim = partial(statements("selection"), on=ENUMERATION, hypotheses=(FITS,))
@@ -214,3 +215,167 @@ def lemma_e5(evidence: Evidence[Enumeration]) -> Comparison:
 )
 def keeps_directions(evidence: Evidence[FullDescent], average: str) -> list[Comparison]:
     return stays_on_directions(evidence.where(lambda case: case.name.endswith(average)))
+
+
+@claim(
+    "lemma-d.1/softmax",
+    "Appendix D.1, proof",
+    "d softmax(v) = (diag(v) - v v') dv.",
+    on=MATRICES,
+    kind="misprint",
+    at=lambda v: v,
+    versions=[repaired("The same with softmax(v) for v in the matrix.", at=softmax)],
+)
+def softmax_derivative(
+    evidence: Evidence[Matrices], at: Callable[[np.ndarray], np.ndarray]
+) -> Comparison:
+    """At the first token matrix, by a complex step, which has no error of its own."""
+
+    def by_step(case: Matrices) -> np.ndarray:
+        v, T = case.X[0][0], case.task.T
+        moved = np.exp(v[:, None] + 1e-30j * np.eye(T))
+        return np.ravel((moved / moved.sum(axis=0)).imag / 1e-30)
+
+    def by_formula(case: Matrices) -> np.ndarray:
+        S = at(case.X[0][0])
+        return np.ravel(np.diag(S) - np.outer(S, S))
+
+    size = evidence.each(lambda case: 1 + np.abs(case.X[0]).max() ** 2)
+    return equal(evidence.each(by_step), evidence.each(by_formula), size=size, part="derivative")
+
+
+@claim(
+    "lemma-d.2/any-attention",
+    "Appendix D.1",
+    "If V = alpha [I 0], the loss is (d/2) E ||Y/q - alpha S_y||^2, whatever W is.",
+    on=MATRICES,
+    kind="hypothesis",
+    blind=False,
+    versions=[
+        repaired("The same if attention does not depend on the tokens, W_(<=d,:) = 0.", blind=True)
+    ],
+)
+def any_attention(evidence: Evidence[Matrices], blind: bool) -> Comparison:
+    """Over the discrete law of tokens, with random W and alpha = 1.3."""
+
+    def both(case: Matrices) -> tuple[float, float]:
+        W, d, q = np.array(case.weights[1]), case.task.d, case.task.q
+        W[:d] = 0 if blind else W[:d]
+        E, Y = np.asarray(case.family.E[0]), np.asarray(case.family.Y)
+        Z = np.concatenate([case.X, np.broadcast_to(E, (len(case.X), *E.shape))], axis=1)
+        queries = [np.concatenate([case.x_query, e_y]) for e_y in np.asarray(case.family.e_y[0])]
+        S = softmax(np.einsum("nwt,wv,sv->snt", Z, W, np.array(queries)), axis=2)
+        off = Y[:, None] / q - 1.3 * S
+        answers = np.einsum("ndt,snt->snd", case.X, off)
+        loss, formula = (
+            0.5 * factor * float(np.einsum("n,snk->", case.chances, values**2)) / len(Y)
+            for factor, values in ((1, answers), (d, off))
+        )
+        return loss, formula
+
+    loss, formula = evidence.each(both).T[:, :, None]
+    return equal(loss, formula, rounding=AVERAGED, part="loss", cases=evidence.cases)
+
+
+def pulls(case: Enumeration, C: float, alpha: float, chosen: bool) -> float:
+    """The share of the chosen positions, or of the others, in -tr(dL/dW)/d_e."""
+    S, Y = attention(case, C), np.asarray(case.family.Y)
+    error = Y / case.task.q - alpha * S.mean(axis=0)
+    pull = S * (error - (S * error).sum(axis=2, keepdims=True))
+    inner = np.einsum("met,mse->mst", case.E, np.asarray(case.family.e_y))
+    here = Y if chosen else 1 - Y
+    return case.task.d * alpha * float((pull * inner * here).sum(axis=2).mean()) / case.E.shape[1]
+
+
+def common_factor(case: Enumeration, C: float, alpha: float) -> tuple[np.ndarray, float]:
+    """s_+ of every encoding and subset, and 1 - q alpha (T s - 1)/(T-q)."""
+    T, q, Y = case.task.T, case.task.q, np.asarray(case.family.Y)
+    chosen = (attention(case, C) * Y).sum(axis=2) / q
+    return chosen, float(1 - q * alpha * (T * chosen.mean() - 1) / (T - q))
+
+
+@claim(
+    "lemma-e.7/term-1",
+    "Appendix E.3, proof of Lemma E.7",
+    "The chosen positions' part of the gradient in W is (d/d_e) E[s_+ (1 - q s_+)] "
+    "(1 - q alpha (T s - 1)/(T-q)) on the diagonal.",
+    kind="misprint",
+    with_alpha=False,
+    versions=[repaired("The same times alpha, which is lost on the way.", with_alpha=True)],
+)
+def term_1(evidence: Evidence[Enumeration], with_alpha: bool) -> Comparison:
+    def formula(case: Enumeration, C: float, alpha: float) -> float:
+        s, factor = common_factor(case, C, alpha)
+        share = case.task.d / case.E.shape[1] * (alpha if with_alpha else 1.0)
+        return share * float((s * (1 - case.task.q * s)).mean()) * factor
+
+    exact = at_points(evidence, lambda *at: pulls(*at, chosen=True))
+    return by_largest(exact, at_points(evidence, formula), rounding=AVERAGED, part="Term 1")
+
+
+@claim(
+    "lemma-e.7/term-2",
+    "Appendix E.3, proof of Lemma E.7",
+    "The other positions' part is -(alpha d/d_e) E[sum over them of S_y(i) s_+ <e_i, e_y>] "
+    "(1 - q alpha (T s - 1)/(T-q)), so that with Term 1 the growth of C is known exactly.",
+)
+def term_2(evidence: Evidence[Enumeration]) -> Comparison:
+    def formula(case: Enumeration, C: float, alpha: float) -> float:
+        s, factor = common_factor(case, C, alpha)
+        off = 1 - np.asarray(case.family.Y)
+        inner = np.einsum("met,mse->mst", case.E, np.asarray(case.family.e_y))
+        drawn = float(((attention(case, C) * inner * off).sum(axis=2) * s).mean())
+        return -alpha * case.task.d / case.E.shape[1] * drawn * factor
+
+    exact = at_points(evidence, lambda *at: pulls(*at, chosen=False))
+    size = np.abs(at_points(evidence, lambda *at: pulls(*at, chosen=True))).max(axis=1)
+    right = at_points(evidence, formula)
+    return equal(exact, right, rounding=AVERAGED, size=size[:, None], part="Term 2")
+
+
+@claim(
+    "lemma-e.7/sum-of-attention",
+    "Appendix E.3, proof of Lemma E.7",
+    "q E[s_+] + (T-q) E[s_+] = 1.",
+    kind="misprint",
+    printed=True,
+    versions=[repaired("q E[s_+] + (T-q) E[s_-] = 1.", printed=False)],
+)
+def sum_of_attention(evidence: Evidence[Enumeration], printed: bool) -> Comparison:
+    def total(case: Enumeration, C: float, alpha: float) -> float:
+        T, q, S, Y = case.task.T, case.task.q, mean_attention(case, C), np.asarray(case.family.Y)
+        chosen, others = S[0][Y[0] == 1][0], S[0][Y[0] == 0][0]
+        return float(q * chosen + (T - q) * (chosen if printed else others))
+
+    return equal(at_points(evidence, total), 1.0, rounding=AVERAGED, part="sum")
+
+
+@claim(
+    "appendix-a.2/trajectories",
+    "Appendix A.2",
+    "The gradient of the loss with T subsets a sample is T times that with one, so that descent "
+    "with eta/T takes the same path.",
+    on=MATRICES,
+)
+def trajectories(evidence: Evidence[Matrices]) -> Comparison:
+    """The slope of the one loss along the gradient of the other, by a central difference."""
+    small = evidence.where(few_tuples)
+    if not len(small):
+        return Silence("there are too many tuples of subsets", applies=False, part="slope")
+
+    def both(case: Matrices) -> tuple[float, float]:
+        E, e_y, Y = case.family
+        one = replace(case, family=Family(E[:1], e_y[:1], Y))
+        gradient, (V, W) = literal_gradient(one), case.weights
+        length = float(np.linalg.norm(gradient))
+        step = 1e-5 * gradient / length
+
+        def moved(sign: int) -> float:
+            change = np.split(sign * step, [V.size])
+            weights = [M + part.reshape(M.shape) for M, part in zip((V, W), change, strict=True)]
+            return mean_over_tuples(replace(one, weights=Weights(*weights)))
+
+        return (moved(1) - moved(-1)) / 2e-5, case.task.T * length
+
+    slope, expected = small.each(both).T[:, :, None]
+    return equal(slope, expected, rounding=1e-7, part="slope", cases=small.cases)

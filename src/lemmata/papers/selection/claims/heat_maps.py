@@ -77,6 +77,23 @@ def other_entries_vanish(maps: Evidence[HeatMap], query: str) -> list[Comparison
 
 
 @claim(
+    "section-4/scale-of-v",
+    "Section 4",
+    "V converges to [I 0] itself, with factor 1: with a fresh x_query for every sample its mean "
+    "diagonal on tokens ends within a fifth of 1.",
+)
+def scale_of_v(maps: Evidence[HeatMap]) -> list[Comparison]:
+    wanted = maps.where(lambda case: case.name == "random").cases
+    if not wanted:
+        return [Silence("training diverged", part="alpha")]
+    alpha = wanted[0].alpha[-1:]
+    return [
+        at_most(alpha, 1.2, part="alpha from above", cases=["V"]),
+        at_least(alpha, 0.8, part="alpha from below", cases=["V"]),
+    ]
+
+
+@claim(
     "figure-8",
     "Appendix F.5, Figure 8",
     "With a fresh x_query for every sample this happens gradually: every other block shrinks from "

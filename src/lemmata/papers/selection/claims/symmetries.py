@@ -196,16 +196,19 @@ def exchange(evidence: Evidence[Ensemble], change: Change) -> Comparison:
 CONCENTRATIONS = np.array([0.0, 0.5, 2.0, 5.0, 10.0, 30.0, 100.0])
 
 
-def log_missed(case: Ensemble) -> np.ndarray:
+NEGATIVE = np.array([-0.5, -3.0])
+
+
+def log_missed(case: Ensemble, C: np.ndarray) -> np.ndarray:
     """log(1/s_+ - q) for every encoding and subset, at each C."""
     y = case.task.all_subsets()[:500]
     gaps = np.stack([np.asarray(FamilyAttention.of(E[None], y).gaps) for E in case.E])
-    return np.logaddexp.reduce(-CONCENTRATIONS[:, None] * gaps[:, :, None, :], axis=3)
+    return np.logaddexp.reduce(-C[:, None] * gaps[:, :, None, :], axis=3)
 
 
-def log_level(case: Ensemble, rates: np.ndarray) -> np.ndarray:
+def log_level(case: Ensemble, rates: np.ndarray, C: np.ndarray) -> np.ndarray:
     """log(T-q) - a C for each encoding's a, for all its subsets."""
-    levels = np.log(case.task.T - case.task.q) - rates[:, None, None] * CONCENTRATIONS
+    levels = np.log(case.task.T - case.task.q) - rates[:, None, None] * C
     return np.broadcast_to(levels, (len(rates), min(case.task.subset_count, 500), levels.shape[2]))
 
 
@@ -222,12 +225,43 @@ def by_inner_products(case: Ensemble) -> tuple[np.ndarray, np.ndarray]:
     return 1 - largest, 1 + largest
 
 
+def exchanged(case: Ensemble) -> tuple[np.ndarray, np.ndarray]:
+    """1 + g and 1 - g."""
+    low, high = by_inner_products(case)
+    return high, low
+
+
+def one_sign(case: Ensemble) -> tuple[np.ndarray, np.ndarray]:
+    """1 + g twice: the sign that the lower bound has in the proof."""
+    _, high = by_inner_products(case)
+    return high, high
+
+
 def three_sign_vectors(bench: Bench) -> list[Comparison]:
     """In 32 dimensions, with delta = sqrt(2)/16: the lower bound fails for every C > 0."""
     case = ensemble_of("three sign vectors in 32 dimensions", three_vectors(32), 2)
     return lemma_e15(Evidence((case,)), by_isometry)
 
 
+@claim(
+    "lemma-e.15/proof",
+    "Appendix E.5, proof",
+    "s_+ is at least e^C/(q e^C + (T-q) e^(-gC)), g the bound on |<e_i, e_y>|; the upper bound "
+    "beside it, with q for q e^C, is no more than what follows.",
+    kind="misprint",
+    rates=one_sign,
+    versions=[repaired("The same with e^(+gC).", rates=by_inner_products)],
+)
+@claim(
+    "lemma-e.15/any-c",
+    "Appendix E.5, proof",
+    "The bounds on s_+ hold for any C, also negative (with g for delta/(1 - 2 delta), so that "
+    "nothing else is wrong).",
+    kind="hypothesis",
+    rates=by_inner_products,
+    C=NEGATIVE,
+    versions=[repaired("For C < 0 the two bounds change places.", rates=exchanged)],
+)
 @claim(
     "lemma-e.15",
     "Appendix E.5",
@@ -244,13 +278,15 @@ def three_sign_vectors(bench: Bench) -> list[Comparison]:
     ],
 )
 def lemma_e15(
-    evidence: Evidence[Ensemble], rates: Callable[[Ensemble], tuple[np.ndarray, np.ndarray]]
+    evidence: Evidence[Ensemble],
+    rates: Callable[[Ensemble], tuple[np.ndarray, np.ndarray]],
+    C: np.ndarray = CONCENTRATIONS,
 ) -> list[Comparison]:
     """log(1/s_+ - q) between log(T-q) - a C for the two a."""
     cases = few_subsets(evidence)
-    measured = cases.each(log_missed)
+    measured = cases.each(lambda case: log_missed(case, C))
     low, high = (
-        cases.each(lambda case, end=end: log_level(case, rates(case)[end])) for end in (1, 0)
+        cases.each(lambda case, end=end: log_level(case, rates(case)[end], C)) for end in (1, 0)
     )
     how: dict[str, Any] = {"size": 1 + np.abs(low), "cases": cases.cases}
     return [
