@@ -17,11 +17,12 @@ from ._exponents import fitted_exponents
 
 claim = statements("selection")
 
-SMALL = 0.1
-"""Laws for late training are judged once 1 - q s_+ is below this."""
+SMALL, SMALLER = 0.1, 0.02
+"""Laws for late training are judged once 1 - q s_+ is below this; that of a curve which turns on
+its way once it is below the second."""
 
 
-def once_late(evidence: Evidence[LongRun], values: np.ndarray) -> np.ndarray:
+def once_late(evidence: Evidence[LongRun], values: np.ndarray, small: float = SMALL) -> np.ndarray:
     """The values of runs that end late enough; nothing is said of others.
 
     A first step that is far too long for C can leave less attention outside than the law says for
@@ -31,7 +32,7 @@ def once_late(evidence: Evidence[LongRun], values: np.ndarray) -> np.ndarray:
     inertia, end = evidence.inertia, evidence.missed[:, -1:]
     time = 2 * evidence.rate * evidence.d * evidence.steps[-1]
     ahead = end**2 * time < inertia * (evidence.T - evidence.q) / 4
-    return np.where((end <= SMALL) & ~ahead, values, np.nan)
+    return np.where((end <= small) & ~ahead, values, np.nan)
 
 
 def late_share(evidence: Evidence[LongRun]) -> np.ndarray:
@@ -94,7 +95,8 @@ def square_root(evidence: Evidence[LongRun]) -> Comparison:
     assert evidence.steps is not None
     scale = np.sqrt(evidence.inertia * (evidence.T - evidence.q) / (2 * evidence.rate * evidence.d))
     ratio = np.sqrt(evidence.steps) * evidence.missed / scale
-    return tends_to(once_late(evidence, ratio), 1.0, trend=evidence.missed, part="ratio")
+    late = once_late(evidence, ratio, SMALLER)
+    return tends_to(late, 1.0, trend=evidence.missed, part="ratio")
 
 
 @claim(
@@ -201,16 +203,16 @@ def larger_subsets(case: LongRun) -> list[int]:
 )
 def other_subsets(evidence: Evidence[LongRun]) -> list[Comparison]:
     """One row for each plan and q2, from the smallest up."""
-    rows = [(case, q) for case in evidence for q in larger_subsets(case)]
+    late = once_late(evidence, np.ones((len(evidence), 1)))[:, 0]
+    rows = [
+        (case, q)
+        for case, known in zip(evidence, late, strict=True)
+        for q in (larger_subsets(case) if known == 1 else [])
+    ]
     if not rows:
-        reason = "no plan has a larger q2 < T/4 to look at"
+        reason = "no run that has come far enough has a larger q2 < T/4 to look at"
         return [Silence(reason, applies=False, part="larger subsets")]
-    losses = np.stack(
-        [
-            np.where(case.missed[-1] <= SMALL, case.loss_at(case.task.T, q), np.nan)
-            for case, q in rows
-        ]
-    )
+    losses = np.stack([case.loss_at(case.task.T, q) for case, q in rows])
     return [tends_to(losses, 0.0, part="loss", cases=[case for case, _ in rows])]
 
 

@@ -106,7 +106,7 @@ LATE = Experiment(
             Size(20, 3, 2, rate=2.0),
             Size(50, 3, 5, rate=1.0),
             Size(20, 3, 2, 200, 1.0),
-            Size(50, 3, 5, 400, 1.0),
+            Size(50, 3, 5, 400, 2.0),
         )
     ),
     _descend,
@@ -162,7 +162,7 @@ class Orthogonal(AbstractInstances):
 LENGTHS = Experiment(
     Orthogonal(((32, 64), (64, 128), (128, 256), (256, 512), (512, 1024))),
     _descend,
-    Descending(3_000_000, first=20_000),
+    Descending(3_000_000, first=2_000),
     free=("steps",),
 )
 """Training at growing lengths, for generalization to twice the length."""

@@ -9,6 +9,7 @@ whatever the batch size.
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax, nn
 from jaxtyping import Array, Float, Int
 
@@ -32,10 +33,10 @@ class Batch(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The two matrices that are trained."""
+    """The two matrices that are trained, in JAX or in NumPy."""
 
-    V: Float[Array, "d width"]
-    W: Float[Array, "width width"]
+    V: Float[Array, "d width"] | Float[np.ndarray, "d width"]
+    W: Float[Array, "width width"] | Float[np.ndarray, "width width"]
 
 
 def draw_batch(
@@ -127,7 +128,7 @@ def loss_and_gradient(weights: Weights, batch: Batch) -> tuple[Float[Array, ""],
 def _forward(weights: Weights, batch: Batch) -> _Forward:
     X, y, E, x_query, length = batch
     d = X.shape[1]
-    V, W = weights
+    V, W = map(jnp.asarray, weights)
     coefficients = _subset_coefficients(E.T @ E, y)
     kernel = (E.T @ W[d:, d:].T) @ E
     logits = _mix_rows(kernel, y, coefficients)
