@@ -11,11 +11,14 @@ from .. import theory
 from ..experiments.descents import ONE_HOT, STOCHASTIC, Descent
 from ..experiments.ensembles import LONGER, THREE_SIGNS, Floor, ThirdVectors
 from ..experiments.long_descents import LATE, LENGTHS, STEP_SIZES, LongRun
-from ..experiments.plans import STABLE
+from ..experiments.plans import ORTHOGONAL, STABLE
 from ..setting import RESTRICTED, SMALL_STEP, SPARSE, STOCHASTIC_STEP
 from ._exponents import fitted_exponents
 
 claim = statements("selection")
+
+LAWS = (STABLE, ORTHOGONAL)
+"""Under which late training follows laws."""
 
 SMALL, SMALLER = 0.1, 0.02
 """Laws for late training are judged once 1 - q s_+ is below this; that of a curve which turns on
@@ -46,7 +49,7 @@ def late_share(evidence: Evidence[LongRun]) -> np.ndarray:
     "beside Theorem 3.1",
     "For eta < 2q, L(t) -> (T-1)/(4 eta t) with one-hot encodings and d_e/(4 eta t) with "
     "orthogonal random ones: neither d nor q matters, and only the first power of T.",
-    hypotheses=(STABLE,),
+    hypotheses=LAWS,
     on=LATE,
 )
 def late_loss(evidence: Evidence[LongRun]) -> Comparison:
@@ -58,7 +61,7 @@ def late_loss(evidence: Evidence[LongRun]) -> Comparison:
     "beside Theorem 3.1",
     "For eta < 2q, C(t) - [log((T-q)/q) + log(2 eta d t/((T-1)(T-q)))/2] -> 0, with d_e for T-1 if "
     "encodings are random and orthogonal.",
-    hypotheses=(STABLE,),
+    hypotheses=LAWS,
     on=LATE,
 )
 def late_concentration(evidence: Evidence[LongRun]) -> Comparison:
@@ -72,7 +75,7 @@ def late_concentration(evidence: Evidence[LongRun]) -> Comparison:
     "own/late-alpha",
     "beside Theorem 3.1",
     "For eta < 2q, (alpha - 1)/(1 - q s_+) -> 1.",
-    hypotheses=(STABLE,),
+    hypotheses=LAWS,
     on=LATE,
 )
 def late_alpha(evidence: Evidence[LongRun]) -> Comparison:
@@ -103,7 +106,7 @@ def square_root(evidence: Evidence[LongRun]) -> Comparison:
     "section-3.1/rate",
     "Section 3.1",
     "s_+ converges to 1/q at the rate O(1/t).",
-    hypotheses=(STABLE,),
+    hypotheses=LAWS,
     on=LATE,
     kind="substance",
     compare=power_of_t,
@@ -178,7 +181,7 @@ def step_limit(evidence: Evidence[LongRun]) -> list[Comparison]:
     "beside Corollary 3.6",
     "With orthogonal encodings L(T2)/L(T1) -> (T1-q) [(rho-1)^2/q + rho^2/(T2-q)] along training "
     "at T1, rho = (T2-q)/(T1-q): it grows like T1, not like (T2/T1)^2.",
-    hypotheses=(STABLE,),
+    hypotheses=LAWS,
     on=LENGTHS,
 )
 def length_ratio(evidence: Evidence[LongRun]) -> Comparison:
@@ -198,7 +201,7 @@ def larger_subsets(case: LongRun) -> list[int]:
     "beside Corollary E.9",
     "Along training at q < T/4 with orthogonal encodings the loss at other subset sizes q2 up to "
     "4q goes to zero as well.",
-    hypotheses=(STABLE,),
+    hypotheses=LAWS,
     on=LENGTHS,
 )
 def other_subsets(evidence: Evidence[LongRun]) -> list[Comparison]:

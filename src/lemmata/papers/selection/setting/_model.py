@@ -39,19 +39,38 @@ class Weights(NamedTuple):
     W: Float[Array, "width width"] | Float[np.ndarray, "width width"]
 
 
+class Factors(NamedTuple):
+    """Keys and queries apart: W = K'Q."""
+
+    V: Float[Array, "d width"]
+    K: Float[Array, "rank width"]
+    Q: Float[Array, "rank width"]
+
+    @property
+    def joint(self) -> Weights:
+        """V and the product."""
+        return Weights(self.V, self.K.T @ self.Q)
+
+    def pull_back(self, gradient: Weights) -> "Factors":
+        """The gradient in V, K and Q, from that in V and W."""
+        return Factors(jnp.asarray(gradient.V), self.Q @ gradient.W.T, self.K @ gradient.W)
+
+
 def draw_batch(
     source: Stream,
     samples: int,
     q: int,
     d: int,
     E: Float[Array, "d_e T"],
-    x_query: Float[Array, "samples d"] | None,
+    x_query: Float[Array, "asked d"] | None,
+    queries: int = 1,
 ) -> Batch:
-    """Gaussian tokens and uniform subsets under the given encodings."""
+    """Gaussian tokens and uniform subsets under the given encodings, so many for each sequence."""
     T = E.shape[1]
     # The barrier keeps the compiler from drawing the same tokens again for every use of them.
     X = lax.optimization_barrier(normals(fold(source, jnp.uint32(0)), (samples, d, T)))
-    return Batch(X.astype(E.dtype), subsets(fold(source, jnp.uint32(1)), samples, q, T), E, x_query)
+    y = subsets(fold(source, jnp.uint32(1)), samples * queries, q, T)
+    return Batch(jnp.repeat(X.astype(E.dtype), queries, axis=0), y, E, x_query)
 
 
 class _Forward(NamedTuple):

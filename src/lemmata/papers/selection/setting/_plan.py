@@ -42,7 +42,8 @@ class OnlineChoices:
     Attributes:
         encodings: ``stochastic`` or ``fixed``; None for what suits the plan.
         rate: the step size, if the plan states one.
-        samples, later_rate, change, initial, x_query, tests, seed: see ``Training``.
+        samples, later_rate, change, initial, x_query, tests, seed, factors, queries: see
+            ``Training``.
     """
 
     encodings: Positions | None = None
@@ -54,6 +55,8 @@ class OnlineChoices:
     x_query: Query = "zero"
     tests: tuple[tuple[int, int], ...] = ()
     seed: int = 0
+    factors: int = 0
+    queries: int = 1
 
     def __post_init__(self) -> None:
         check_word("encodings", self.encodings, Positions)

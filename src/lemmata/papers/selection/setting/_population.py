@@ -62,7 +62,7 @@ def population(
     V, W = (np.asarray(matrix) for matrix in weights)
     d = V.shape[0]
     V_t, V_p = V[:, :d], V[:, d:]
-    E, e_y, Y = family
+    E, e_y, Y = map(np.asarray, family)
     z = np.concatenate([np.broadcast_to(x_query, (*e_y.shape[:2], d)), e_y], axis=2)
     S = softmax(z @ W[d:].T @ E, axis=2)
     ES = S @ E.transpose(0, 2, 1)
