@@ -71,6 +71,7 @@ class Experiment(Generic[EvidenceT]):
             user's data cannot take their place.
         free: options of training that the statement leaves open, so that an adversary may
             choose them.
+        fits: which instances are looked at at all; an adversary passes over the others.
         seed, scale: set by the bench.
     """
 
@@ -80,6 +81,7 @@ class Experiment(Generic[EvidenceT]):
     paper_training: Any = None
     own: bool = False
     free: tuple[str, ...] = ()
+    fits: Callable[[Any], bool] = lambda instance: True
     seed: int = 0
     scale: Scale = "quick"
 

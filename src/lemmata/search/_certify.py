@@ -100,6 +100,8 @@ def certify(
     evidence = evidence_for(claim, bench)[1]
     if evidence.steps is None:
         return Certificate(False, "floating point alone: it is not followed step by step")
+    if not _certainly_false(claim, evidence):
+        return Certificate(False, UNPROVABLE)
     unknown = _unknown_to_balls(claim, space, instance, options, evidence.records[:2])
     if unknown is not None:
         return Certificate(False, f"floating point alone: {unknown}")
@@ -123,7 +125,7 @@ def _untrained(
         return Certificate(False, says, rounding=True)
     if 0 < _gap(attempt) < VANISHING:
         return Certificate(False, "so small that products underflow on the way", rounding=True)
-    if not _certainly_false(claim, instance):
+    if not _certainly_false(claim, evidence_for(claim, Bench(instances=[instance]))[1]):
         return Certificate(False, UNPROVABLE)
     if not _same_elsewhere(claim, space, instance, attempt):
         return Certificate(False, "written in another way, it is not the same", rounding=True)
@@ -329,9 +331,8 @@ def _gap(attempt: Attempt) -> float:
     return abs(place["left"] - place["right"]) if "left" in place else 0.0
 
 
-def _certainly_false(claim: Claim, instance: Any) -> bool:
-    """Whether what is broken on the instance is neither a matter of chance nor extrapolated."""
-    evidence = evidence_for(claim, Bench(instances=[instance]))[1]
+def _certainly_false(claim: Claim, evidence: Evidence[Any]) -> bool:
+    """Whether what is broken is neither a matter of chance nor extrapolated."""
     return any(
         judge(comparison, evidence).status is Status.FAILS
         for comparison in claim.compare(evidence)

@@ -113,9 +113,10 @@ class Hunt:
         return attempts
 
     def within(self, instances: Iterable[Any]) -> Iterator[Any]:
-        """Those that meet the hypotheses, so that no other is trained."""
+        """Those that are looked at and meet the hypotheses, so that no other is trained."""
+        fits, hypotheses = self.claim.experiment.fits, self.claim.hypotheses
         for instance in instances:
-            if any(hypothesis.broken(instance.problems) for hypothesis in self.claim.hypotheses):
+            if not fits(instance) or any(h.broken(instance.problems) for h in hypotheses):
                 self.set_aside += 1
             else:
                 yield instance

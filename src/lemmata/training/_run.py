@@ -68,8 +68,8 @@ def run(
 
     The leaves of ``dynamics`` have a leading batch axis. Groups of instances run side by side on
     the machine's cores; small ones are filled up to a power of two, so that batches of different
-    sizes share compiled programs. With a store, each group is resumed from its last checkpoint, which
-    leads to the same bits as a run that was never stopped.
+    sizes share compiled programs. With a store, each group is resumed from its last checkpoint,
+    which leads to the same bits as a run that was never stopped.
 
     Args:
         dynamics: what to run.

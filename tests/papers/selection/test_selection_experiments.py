@@ -75,4 +75,4 @@ def test_columns_are_those_of_the_cases():
     np.testing.assert_array_equal(evidence.loss[0], case.loss_at(9))
     assert case.instance is plan
     assert evidence.steps is not None
-    assert evidence.steps[0] >= 20_000
+    assert evidence.steps[0] >= 2_000

@@ -1,5 +1,6 @@
 """First layers and what they cost: against enumeration, quadrature, linear programs and samples."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -13,7 +14,13 @@ from scipy.optimize import linprog
 
 from lemmata._errors import InputError
 from lemmata.papers.selection import theory
-from lemmata.papers.selection.setting import Task, select_tokens
+from lemmata.papers.selection.setting import (
+    SETTING,
+    OnlineChoices,
+    Plan,
+    Task,
+    select_tokens,
+)
 from lemmata.papers.selection.setting._networks import (
     ExplicitNet,
     FirstLayer,
@@ -352,3 +359,45 @@ def test_training_reaches_the_law_and_resumes(tmp_path):
     assert wide.estimate.loss < 0.1
     again = train_nets(task, [1, 3], **how, store=Store(tmp_path))
     assert again[1].estimate == wide.estimate
+
+
+def test_a_plan_trains_a_net_with_the_transformers_loss():
+    """Half the squared error, beside half of what the law of its width allows."""
+    plan = Plan("small", Task(3, 1, 1), 0.05, 1e-3)
+    found = SETTING.train([plan], {"algorithm": "adam", "width": 2, "steps": 4})
+    (net,) = train_nets(plan.task, [2], steps=4)
+    assert found.loss[0, -1] == pytest.approx(0.5 * net.estimate.loss, rel=1e-6)
+    told = found.extras[0]["net"]
+    assert told["standard_error"] == pytest.approx(0.5 * net.estimate.error, rel=1e-6)
+    assert told["least_with_first_layer"] == pytest.approx(0.5 * least_loss(plan.task, net.tokens))
+    assert found.least[0, -1] == told["least_of_width"] == 0.5 * float(theory.width_law(3, 1, 1, 2))
+    assert "2 neurons in its first layer" in found.rule
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({"d_e": 64}, {"width": 2}, "sees no encodings"),
+        ({}, {"width": 2, "x_query": "fixed"}, "x_query would have no effect on a fully connected"),
+        ({}, {"width": 2, "factors": 2}, "factors would have no effect on a fully connected"),
+        ({"task": Task(3_000, 1, 1)}, {"width": 2}, "a net with 6,000 inputs is too large"),
+        ({}, {"width": 0}, "width must be at least 1; got 0"),
+        (
+            {},
+            {"algorithm": "sgd", "width": 2},
+            r"--width \(width\) has no effect with algorithm sgd",
+        ),
+        ({}, {"algorithm": "gd", "queries": 2}, r"--queries \(queries\) has no effect"),
+    ],
+)
+def test_nets_that_are_refused(change, options, message):
+    plan = replace(Plan("small", Task(3, 1, 1), 0.05, 1e-3), **change)
+    with pytest.raises(InputError, match=message):
+        SETTING.train([plan], {"algorithm": "adam", **options})
+
+
+@pytest.mark.parametrize("said", [{"factors": 2}, {"queries": 3}])
+def test_descent_in_two_numbers_refuses_what_a_plan_says_for_samples(said):
+    plan = Plan("small", Task(3, 1, 1), 0.05, 1e-3, training=OnlineChoices(**said))
+    with pytest.raises(InputError, match=f"leave out {next(iter(said))}, or use --algorithm sgd"):
+        SETTING.train([plan], {})

@@ -49,6 +49,8 @@ def test_everything_a_plan_can_say(tmp_path: Path):
         "change": 0,
         "tests": [[40, 3], [20, 5]],
         "seed": 7,
+        "factors": 8,
+        "queries": 20,
     }
     assert set(training) == set(TRAINING_KEYS)
     said = BARE | {"name": "all", "eta": 2, "eps": 0.25, "d_e": 30, "threshold": 0.5}
@@ -57,7 +59,7 @@ def test_everything_a_plan_can_say(tmp_path: Path):
     assert (plan.d_e, plan.threshold, plan.kind) == (30, 0.5, "random")
     assert (plan.inertia, plan.width) == (30, 32)
     tests = ((40, 3), (20, 5))
-    assert plan.training == OnlineChoices("fixed", 2.0, 0.5, 0, 64, 0.1, "random", tests, 7)
+    assert plan.training == OnlineChoices("fixed", 2.0, 0.5, 0, 64, 0.1, "random", tests, 7, 8, 20)
 
 
 def test_random_encodings_get_the_step_size_of_theorem_3_3_but_at_most_1(tmp_path: Path):

@@ -22,7 +22,6 @@ from lemmata.papers.selection.setting import (
     Training,
     TrainingRun,
     TwoScalars,
-    draw_batch,
     near_orthogonal,
     run_all,
 )
@@ -61,7 +60,6 @@ TINY = Training(
 """With an odd q and enough positions, no gradient is zero, which Adam would blow up."""
 
 
-drawn_batch = jax.jit(draw_batch, static_argnums=(1, 2, 3))
 drawn_normals = jax.jit(normals, static_argnums=1)
 drawn_subsets = jax.jit(subsets, static_argnums=(1, 2, 3))
 drawn_signs = jax.jit(draw_signs, static_argnums=(1, 2, 3))
@@ -225,14 +223,29 @@ def test_a_run_that_blows_up_says_when_and_stays_there(reduced, encodings):
     assert found["loss"][-1] < online.TOO_LARGE * how.task.zero_loss
 
 
+def slopes_of(weights: list[np.ndarray], samples: oracle.Samples) -> list[np.ndarray]:
+    """The gradient in V and W; or in V, K and Q with W = K'Q, entry by entry."""
+    V, *attention = map(jnp.asarray, weights)
+    if len(attention) == 1:
+        return [np.asarray(g) for g in oracle.batch_gradient(V, *attention, samples)[1]]
+    K, Q = attention
+    of_V, of_W = oracle.batch_gradient(V, K.T @ Q, samples)[1]
+    of_K, of_Q = (np.zeros(K.shape) for _ in range(2))
+    for a, i in np.ndindex(*K.shape):
+        of_K[a, i] = float(of_W[i] @ Q[a])
+        of_Q[a, i] = float(K[a] @ of_W[:, i])
+    return [np.asarray(of_V), of_K, of_Q]
+
+
 def by_hand(how: Training) -> list[tuple[np.ndarray, np.ndarray]]:
     """The weights after every step, on the batches of the run, by the definition of everything."""
     source, (d, q, T), n = stream(how.seed), (how.task.d, how.task.q, how.task.T), how.samples
-    width = d + how.d_e
+    width, asked = d + how.d_e, how.samples * how.queries
     first = fold(source, jnp.uint32(online.START))
+    attention = [(how.factors, width)] * 2 if how.factors else [(width, width)]
     weights = [
         how.initial * np.asarray(drawn_normals(fold(first, jnp.uint32(i)), shape), dtype=float)
-        for i, shape in enumerate(((d, width), (width, width)))
+        for i, shape in enumerate([(d, width), *attention])
     ]
     fixed_query = drawn_normals(fold(source, jnp.uint32(online.QUERY)), (d,))
     if how.encodings == "fixed":
@@ -246,15 +259,18 @@ def by_hand(how: Training) -> list[tuple[np.ndarray, np.ndarray]]:
             drawn = drawn_signs(where, how.d_e, T, how.threshold)[0]
             E = np.asarray(drawn, dtype=float) / math.sqrt(how.d_e)
         x_query = {
-            "zero": np.zeros((n, d)),
-            "fixed": np.tile(np.asarray(fixed_query, dtype=float), (n, 1)),
+            "zero": np.zeros((asked, d)),
+            "fixed": np.tile(np.asarray(fixed_query, dtype=float), (asked, 1)),
             "random": np.asarray(
-                drawn_normals(fold(step, jnp.uint32(online.QUERIES)), (n, d)), float
+                drawn_normals(fold(step, jnp.uint32(online.QUERIES)), (asked, d)), float
             ),
         }[how.x_query]
-        batch = drawn_batch(fold(step, jnp.uint32(online.BATCH)), n, q, d, jnp.asarray(E), None)
-        samples = oracle.Samples.of(np.asarray(batch.X), np.asarray(batch.y), E, x_query)
-        _, slopes = oracle.batch_gradient(*map(jnp.asarray, weights), samples)
+        batch = fold(step, jnp.uint32(online.BATCH))
+        X = np.asarray(drawn_normals(fold(batch, jnp.uint32(0)), (n, d, T)), float)
+        y = np.asarray(drawn_subsets(fold(batch, jnp.uint32(1)), asked, q, T))
+        repeated = np.array([X[i // how.queries] for i in range(asked)])
+        samples = oracle.Samples.of(repeated, y, E, x_query)
+        slopes = [how.queries * g for g in slopes_of(weights, samples)]
         later = how.later_rate is not None and t >= how.change
         rate = how.later_rate if later else how.rate
         for i, g in enumerate(map(np.asarray, slopes)):
@@ -269,6 +285,7 @@ def by_hand(how: Training) -> list[tuple[np.ndarray, np.ndarray]]:
 
 ADAM = replace(TINY, algorithm="adam", x_query="random", rate=0.05, record=tuple(range(6)))
 FIXED = replace(TINY, encodings="fixed", x_query="fixed", later_rate=0.1, change=3)
+FACTORED = replace(FIXED, factors=4, queries=3, rate=0.1)
 
 
 @pytest.fixture(scope="module")
@@ -296,7 +313,8 @@ def assert_made_by_hand(found: TrainingRun) -> None:
     path = by_hand(found.how)
     d, d_e = found.how.task.d, found.how.d_e
     for step in found.how.record:
-        V, W = path[step]
+        V, *attention = path[step]
+        W = attention[0] if len(attention) == 1 else attention[0].T @ attention[1]
         at = found.recording.at(step)
         of_V, of_W = np.trace(V[:, :d]), np.trace(W[d:, d:])
         expected = {
@@ -307,7 +325,7 @@ def assert_made_by_hand(found: TrainingRun) -> None:
         }
         for name, value in expected.items():
             assert found[name][at] == pytest.approx(value, abs=3e-6), (step, name)
-    for ours, expected, first in zip(found.weights, path[-1], path[0], strict=True):
+    for ours, expected, first in zip(found.trained, path[-1], path[0], strict=True):
         np.testing.assert_allclose(ours, expected, atol=2e-5 * np.abs(expected - first).max())
 
 
@@ -330,8 +348,12 @@ def test_validation_with_fresh_encodings_and_queries(watched):
     assert found.task("validation", T, q)[-1] == pytest.approx(expected, rel=2e-5)
 
 
-def test_sgd_with_fixed_encodings_and_query_by_hand():
-    assert_made_by_hand(FIXED.run())
+def test_keys_and_queries_apart_and_three_queries_by_hand():
+    found = FACTORED.run()
+    assert_made_by_hand(found)
+    _, K, Q = (np.asarray(leaf) for leaf in found.trained)
+    np.testing.assert_allclose(found.weights.W, K.T @ Q, atol=1e-12)
+    assert K.shape == (4, 11)
 
 
 def test_nothing_is_drawn_from_the_same_words_twice(watched):
@@ -375,6 +397,8 @@ CHANGES: list[dict[str, Any]] = [
     {"x_query": "random"},
     {"tests": ((12, 1),)},
     {"seed": 1},
+    {"factors": 2},
+    {"queries": 2},
 ]
 
 
@@ -398,6 +422,8 @@ def test_no_two_settings_share_a_stored_result():
         ({"rate": -1.0}, "rate must be a number that is not negative; got -1.0"),
         ({"rate": math.nan}, "rate must be a number that is not negative; got nan"),
         ({"later_rate": math.inf}, "later_rate must be a number that is not negative; got inf"),
+        ({"factors": 3, "initial": 0.0}, "with K = Q = 0 no gradient moves either of them"),
+        ({"queries": 0}, "queries must be a positive whole number"),
         ({"initial": -0.1}, "initial must be a number that is not negative; got -0.1"),
         ({"threshold": 1.5}, "the threshold must be between 0 and 1; got 1.5"),
         ({"d_e": 21, "threshold": 0.0}, "about inf draws would be needed for 12 sign vectors"),

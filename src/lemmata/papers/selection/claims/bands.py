@@ -95,7 +95,8 @@ def squared_bound(evidence: Evidence[StateGrid], least: float) -> Comparison:
     s, D = theory.chosen(u, q), theory.denominator(u, T, q)
     bound = evidence.rate * (1 - gamma**2) * d * (T - q) * s**2 * u**2 / ((T - 1) * D**2)
     # The increment has a factor 1 - q alpha (T s - 1) / (T-q), in which terms of size alpha cancel.
-    left = q * (T - 1) * evidence.turn / (evidence.rate * d * evidence.alpha * u * (1 - u))
+    unit = evidence.rate * d * evidence.alpha * u * (1 - u) / (q * (T - 1))
+    left = np.abs(evidence.turn) / unit
     lost = 1 + 1 / (theory.overshoot(u, T, q) * np.abs(1 - gamma)) + (1 + evidence.alpha) / left
     return at_most(
         np.where(gamma >= least, evidence.turn, np.nan),

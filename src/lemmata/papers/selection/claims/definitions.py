@@ -197,7 +197,7 @@ def definition_24(evidence: Evidence[Matrices]) -> Comparison:
     def fast(case: Matrices) -> np.ndarray:
         X, y = samples(case)
         query = jnp.broadcast_to(jnp.asarray(case.x_query), (len(X), case.task.d))
-        batch = Batch(jnp.asarray(X), jnp.asarray(y), case.family.E[0], query)
+        batch = Batch(jnp.asarray(X), jnp.asarray(y), jnp.asarray(case.family.E[0]), query)
         return np.asarray(losses(case.weights, batch))
 
     def literal(case: Matrices) -> list[float]:
@@ -226,7 +226,7 @@ def definition_24(evidence: Evidence[Matrices]) -> Comparison:
 def definition_25(evidence: Evidence[Enumeration]) -> Comparison:
     def closed_form(case: Enumeration) -> float:
         weights = aligned(case, 1.3, 2.0)
-        return float(population(case.family, weights, jnp.zeros(case.task.d), "inside").loss)
+        return population(case.family, weights, np.zeros(case.task.d), "inside").loss
 
     def averaged(case: Enumeration) -> float:
         S, Y = mean_attention(case, 2.0), np.asarray(case.family.Y)
@@ -242,7 +242,7 @@ def aligned(case: Enumeration, alpha: float, C: float) -> Weights:
     d, d_e = case.task.d, case.E.shape[1]
     W = np.zeros((d + d_e, d + d_e))
     W[d:, d:] = C * np.eye(d_e)
-    return Weights(jnp.asarray(alpha * np.eye(d, d + d_e)), jnp.asarray(W))
+    return Weights(alpha * np.eye(d, d + d_e), W)
 
 
 def attention(case: Enumeration, C: float) -> np.ndarray:

@@ -305,9 +305,6 @@ def population_loss(case: Matrices, asked: list[int]) -> float:
     wanted = np.zeros((case.task.T, len(asked)))
     for column, i in enumerate(asked):
         wanted[case.y[i], column] = 1 / case.task.q
-    total = 0.0
-    for X, chance in zip(case.X, case.chances, strict=True):
-        Z = np.concatenate([X, E])
-        answer = V @ Z @ softmax(Z.T @ W @ queries, axis=0)
-        total += 0.5 * chance * float(np.sum((X @ wanted - answer) ** 2))
-    return total
+    Z = np.concatenate([case.X, np.broadcast_to(E, (len(case.X), *E.shape))], axis=1)
+    answers = V @ Z @ softmax(Z.transpose(0, 2, 1) @ (W @ queries), axis=1)
+    return 0.5 * float(case.chances @ np.sum((case.X @ wanted - answers) ** 2, axis=(1, 2)))

@@ -11,8 +11,9 @@ from lemmata.settings import Evidence
 from .. import theory
 from ..experiments.descents import STOCHASTIC, Descent
 from ..experiments.long_descents import LENGTHS, LongRun
+from ..experiments.plans import ORTHOGONAL
 from ..experiments.settled import SETTLED, Settled
-from ..setting import SMALL_LOSS, SPARSE, STOCHASTIC_STEP
+from ..setting import ISOMETRY, SMALL_LOSS, SPARSE, STOCHASTIC_STEP
 from ._exponents import grows_like, spans
 from .one_hot import reached_by
 from .stochastic import HYPOTHESES, STABLE_TOO, stalled
@@ -252,7 +253,7 @@ def single_losses(case: Descent, record: int) -> np.ndarray:
     "Section 3.4",
     "When the training loss at length T1 is at most epsilon, the loss at length T2 is at most "
     "O(T2^2 epsilon / T1^2).",
-    hypotheses=(SPARSE, STOCHASTIC_STEP),
+    hypotheses=(SPARSE, STOCHASTIC_STEP, ORTHOGONAL),
     on=LENGTHS,
     kind="substance",
     unbreakable="it is about how a constant grows with T1",
@@ -270,7 +271,7 @@ def corollary_36(evidence: Evidence[LongRun]) -> Comparison:
     "Appendix E.4",
     "From the state of Corollary E.8 on, the loss at T2 >= T1 and q2 >= q1 is at most "
     "O(T2^2 epsilon / T1^2); a constant of 1.3 is enough on all sizes tried, and does not grow.",
-    hypotheses=(SPARSE, SMALL_LOSS),
+    hypotheses=(SPARSE, SMALL_LOSS, ISOMETRY),
     on=SETTLED,
 )
 def corollary_e9(evidence: Evidence[Settled]) -> list[Comparison]:
@@ -292,7 +293,7 @@ LEVEL = 0.05
     "corollary-e.9/four-terms",
     "Appendix E.4, proof",
     "The sum of four terms in the proof is O(T2^2 epsilon / T1^2).",
-    hypotheses=(SPARSE, SMALL_LOSS),
+    hypotheses=(SPARSE, SMALL_LOSS, ISOMETRY),
     on=SETTLED,
     kind="misprint",
     unbreakable="it is about how a constant grows with 1/epsilon",
@@ -311,7 +312,7 @@ def four_terms(evidence: Evidence[Settled]) -> Comparison:
     "corollary-e.9/four-terms/repaired",
     "Appendix E.4, proof",
     "With epsilon in the first term too, the sum bounds the loss at T2 and q2.",
-    hypotheses=(SPARSE, SMALL_LOSS),
+    hypotheses=(SPARSE, SMALL_LOSS, ISOMETRY),
     on=SETTLED,
 )
 def four_terms_repaired(evidence: Evidence[Settled]) -> Comparison:

@@ -11,17 +11,21 @@ from .. import theory
 from ..experiments.descents import ONE_HOT, STOCHASTIC, Descent
 from ..experiments.ensembles import LONGER, THREE_SIGNS, Floor, ThirdVectors
 from ..experiments.long_descents import LATE, LENGTHS, STEP_SIZES, LongRun
-from ..experiments.plans import STABLE
+from ..experiments.plans import ORTHOGONAL, STABLE
 from ..setting import RESTRICTED, SMALL_STEP, SPARSE, STOCHASTIC_STEP
 from ._exponents import fitted_exponents
 
 claim = statements("selection")
 
-SMALL = 0.1
-"""Laws for late training are judged once 1 - q s_+ is below this."""
+LAWS = (STABLE, ORTHOGONAL)
+"""Under which late training follows laws."""
+
+SMALL, SMALLER = 0.1, 0.02
+"""Laws for late training are judged once 1 - q s_+ is below this; that of a curve which turns on
+its way once it is below the second."""
 
 
-def once_late(evidence: Evidence[LongRun], values: np.ndarray) -> np.ndarray:
+def once_late(evidence: Evidence[LongRun], values: np.ndarray, small: float = SMALL) -> np.ndarray:
     """The values of runs that end late enough; nothing is said of others.
 
     A first step that is far too long for C can leave less attention outside than the law says for
@@ -31,7 +35,7 @@ def once_late(evidence: Evidence[LongRun], values: np.ndarray) -> np.ndarray:
     inertia, end = evidence.inertia, evidence.missed[:, -1:]
     time = 2 * evidence.rate * evidence.d * evidence.steps[-1]
     ahead = end**2 * time < inertia * (evidence.T - evidence.q) / 4
-    return np.where((end <= SMALL) & ~ahead, values, np.nan)
+    return np.where((end <= small) & ~ahead, values, np.nan)
 
 
 def late_share(evidence: Evidence[LongRun]) -> np.ndarray:
@@ -45,7 +49,7 @@ def late_share(evidence: Evidence[LongRun]) -> np.ndarray:
     "beside Theorem 3.1",
     "For eta < 2q, L(t) -> (T-1)/(4 eta t) with one-hot encodings and d_e/(4 eta t) with "
     "orthogonal random ones: neither d nor q matters, and only the first power of T.",
-    hypotheses=(STABLE,),
+    hypotheses=LAWS,
     on=LATE,
 )
 def late_loss(evidence: Evidence[LongRun]) -> Comparison:
@@ -57,7 +61,7 @@ def late_loss(evidence: Evidence[LongRun]) -> Comparison:
     "beside Theorem 3.1",
     "For eta < 2q, C(t) - [log((T-q)/q) + log(2 eta d t/((T-1)(T-q)))/2] -> 0, with d_e for T-1 if "
     "encodings are random and orthogonal.",
-    hypotheses=(STABLE,),
+    hypotheses=LAWS,
     on=LATE,
 )
 def late_concentration(evidence: Evidence[LongRun]) -> Comparison:
@@ -71,7 +75,7 @@ def late_concentration(evidence: Evidence[LongRun]) -> Comparison:
     "own/late-alpha",
     "beside Theorem 3.1",
     "For eta < 2q, (alpha - 1)/(1 - q s_+) -> 1.",
-    hypotheses=(STABLE,),
+    hypotheses=LAWS,
     on=LATE,
 )
 def late_alpha(evidence: Evidence[LongRun]) -> Comparison:
@@ -94,14 +98,15 @@ def square_root(evidence: Evidence[LongRun]) -> Comparison:
     assert evidence.steps is not None
     scale = np.sqrt(evidence.inertia * (evidence.T - evidence.q) / (2 * evidence.rate * evidence.d))
     ratio = np.sqrt(evidence.steps) * evidence.missed / scale
-    return tends_to(once_late(evidence, ratio), 1.0, trend=evidence.missed, part="ratio")
+    late = once_late(evidence, ratio, SMALLER)
+    return tends_to(late, 1.0, trend=evidence.missed, part="ratio")
 
 
 @claim(
     "section-3.1/rate",
     "Section 3.1",
     "s_+ converges to 1/q at the rate O(1/t).",
-    hypotheses=(STABLE,),
+    hypotheses=LAWS,
     on=LATE,
     kind="substance",
     compare=power_of_t,
@@ -176,7 +181,7 @@ def step_limit(evidence: Evidence[LongRun]) -> list[Comparison]:
     "beside Corollary 3.6",
     "With orthogonal encodings L(T2)/L(T1) -> (T1-q) [(rho-1)^2/q + rho^2/(T2-q)] along training "
     "at T1, rho = (T2-q)/(T1-q): it grows like T1, not like (T2/T1)^2.",
-    hypotheses=(STABLE,),
+    hypotheses=LAWS,
     on=LENGTHS,
 )
 def length_ratio(evidence: Evidence[LongRun]) -> Comparison:
@@ -196,21 +201,21 @@ def larger_subsets(case: LongRun) -> list[int]:
     "beside Corollary E.9",
     "Along training at q < T/4 with orthogonal encodings the loss at other subset sizes q2 up to "
     "4q goes to zero as well.",
-    hypotheses=(STABLE,),
+    hypotheses=LAWS,
     on=LENGTHS,
 )
 def other_subsets(evidence: Evidence[LongRun]) -> list[Comparison]:
     """One row for each plan and q2, from the smallest up."""
-    rows = [(case, q) for case in evidence for q in larger_subsets(case)]
+    late = once_late(evidence, np.ones((len(evidence), 1)))[:, 0]
+    rows = [
+        (case, q)
+        for case, known in zip(evidence, late, strict=True)
+        for q in (larger_subsets(case) if known == 1 else [])
+    ]
     if not rows:
-        reason = "no plan has a larger q2 < T/4 to look at"
+        reason = "no run that has come far enough has a larger q2 < T/4 to look at"
         return [Silence(reason, applies=False, part="larger subsets")]
-    losses = np.stack(
-        [
-            np.where(case.missed[-1] <= SMALL, case.loss_at(case.task.T, q), np.nan)
-            for case, q in rows
-        ]
-    )
+    losses = np.stack([case.loss_at(case.task.T, q) for case, q in rows])
     return [tends_to(losses, 0.0, part="loss", cases=[case for case, _ in rows])]
 
 

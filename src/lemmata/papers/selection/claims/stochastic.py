@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -24,7 +25,7 @@ from lemmata.settings import Evidence
 
 from .. import theory
 from ..counterexamples import plan_of, three_vectors, with_more_positions
-from ..experiments.descents import STALLED, STOCHASTIC, Descent
+from ..experiments.descents import NARROW, STALLED, STOCHASTIC, Descent
 from ..experiments.encodings import ENCODINGS, Ensemble
 from ..experiments.matrices import STOCHASTIC_MATRICES, FullDescent
 from ..experiments.plans import STABLE, Descending
@@ -38,7 +39,6 @@ from ..setting import (
     ball_delta,
     ball_subsets,
 )
-from .one_hot import entry_of_V
 
 PROOF = "Appendix E.3, proof of Theorem E.6"
 
@@ -56,32 +56,41 @@ INTERPOLATION = 1e-6
 """Of the growth of C, relative: it is the slope of attention between points of a table."""
 
 
+def second_step(plan: Plan, options: Mapping[str, Any]) -> Comparison:
+    """The second step in fractions: C is still zero, and attention 1/T."""
+    T, q, rate, s = plan.T, plan.q, Fraction(plan.rate), Fraction(1, plan.T)
+    alpha = rate * s
+    descends = rate * (q * s / q - alpha * T * s**2)
+    printed = rate * (s * (1 - q * alpha * s) + alpha * (1 - q * s) ** 2 / (T - q))
+    return equal([descends], [printed])
+
+
 @claim(
     "lemma-e.7",
     "Appendix E.3",
     "alpha(t+1) = alpha + eta s (1 - q alpha s + alpha (1 - q s)^2 / ((T-q) s)), s the mean "
     "attention on a chosen position.",
-    hypotheses=(FITS, STABLE),
+    hypotheses=(FITS,),
     on=STOCHASTIC_MATRICES,
     kind="misprint",
+    exact=second_step,
     sign=1.0,
     versions=[repaired("The same with a minus sign before the last term.", sign=-1.0)],
 )
 def update_of_alpha(evidence: Evidence[FullDescent], sign: float) -> Identity:
     """Along descent on whole matrices over all sign matrices, expectation inside."""
-    inside = evidence.where(lambda case: case.name.endswith("inside"))
-    alpha = inside.each(entry_of_V)
-    s = inside.each(lambda case: case.chosen)
+    inside = evidence.where(lambda case: case.average == "inside")
+    alpha, s = inside.each(lambda case: case.alpha), inside.each(lambda case: case.chosen)
     T, q = (inside.each(lambda case, name=name: getattr(case.task, name)) for name in ("T", "q"))
     grows = s * (1 - q * alpha * s) + sign * alpha * (1 - q * s) ** 2 / (T - q)
     return equal(
-        np.diff(alpha),
-        (inside.each(lambda case: case.rate) * grows)[:, :-1],
+        inside.each(lambda case: case.next_alpha - case.alpha),
+        inside.each(lambda case: case.rate) * grows,
         rounding=1e-12,
-        size=alpha.max(axis=1, keepdims=True),
+        size=inside.each(lambda case: case.sizes[0]),
         part="update of alpha",
         cases=inside.cases,
-        places=np.arange(alpha.shape[1] - 1),
+        places=np.arange(alpha.shape[1]),
     )
 
 
@@ -297,6 +306,7 @@ def leaves_not(evidence: Evidence[Descent]) -> Comparison:
     PROOF,
     "(S3) and the band above it: along descent one step from inside (IH2) ends inside (IH2), where "
     "d_e <= T d and s >= 1/sqrt(Tq).",
+    on=NARROW,
     kind="hypothesis",
     counterexample=stalled(leaves_not),
     versions=[repaired("The same for eta < 2q.", hypotheses=STABLE_TOO)],

@@ -93,9 +93,9 @@ def invariance(evidence: Evidence[Ensemble], change: Change) -> Comparison:
 
 
 def moments(case: Enumeration) -> np.ndarray:
-    """E[f(S_y) e_i e_y'] over all encodings for every i and y, f = exp(S_1 - 2 S_3) S_2."""
+    """E[f(S_y) e_i e_y'] over all encodings for every i and y, f = exp(S_1 - 2 S_T) S_2."""
     S, e_y = attention(case, 2.0), np.asarray(case.family.e_y)
-    f = np.exp(S[:, :, 0] - 2 * S[:, :, 2]) * S[:, :, 1]
+    f = np.exp(S[:, :, 0] - 2 * S[:, :, -1]) * S[:, :, 1]
     found = np.einsum("ms,mei,msv->isev", f, case.E, e_y, optimize=True) / len(f)
     return found.reshape(-1, *found.shape[2:])
 

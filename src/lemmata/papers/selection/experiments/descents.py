@@ -1,7 +1,7 @@
 """The two-scalar dynamics: descents from zero."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -27,7 +27,13 @@ from ..setting import (
     first_times,
 )
 from ..theory import kappa
-from .encodings import MEMBERS, NEARLY_ORTHONORMAL, ensemble, family_gaps, random_plans
+from .encodings import (
+    MEMBERS,
+    NEARLY_ORTHONORMAL,
+    ensemble,
+    family_gaps,
+    has_encodings,
+)
 from .plans import (
     AbstractPlanned,
     Descending,
@@ -182,7 +188,7 @@ def orthogonal_dynamics(plans: Sequence[Plan]) -> TwoScalars:
 def _one_hot(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Descent]:
     """The recursion of Lemma D.5, one-hot encodings."""
     training = experiment.training
-    chosen = [training.of(p) for p in plans if p.d_e is None and p.task.q < p.task.T]
+    chosen = [training.of(plan) for plan in plans if experiment.fits(plan)]
     if not chosen:
         return Evidence(())
     dynamics = orthogonal_dynamics(side_by_side(chosen, bench))
@@ -192,7 +198,8 @@ def _one_hot(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Descent]
 def _stochastic(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Descent]:
     """The recursion of Lemma E.7 with the expectation inside, over random or given encodings."""
     training, seed = experiment.training, experiment.seed
-    families = [ensemble(training.of(plan), MEMBERS, seed) for plan in random_plans(plans)]
+    seen = [plan for plan in plans if experiment.fits(plan)]
+    families = [ensemble(training.of(plan), MEMBERS, seed) for plan in seen]
     cases: dict[int, Descent] = {}
     for even in (True, False):
         places = [i for i, family in enumerate(families) if family.orthogonal == even]
@@ -263,8 +270,28 @@ ONE_HOT = Experiment(
     _one_hot,
     Descending(1_000_000),
     free=("steps",),
+    fits=lambda plan: plan.d_e is None and plan.task.q < plan.task.T,
 )
-STOCHASTIC = Experiment(NEARLY_ORTHONORMAL, _stochastic, Descending(500_000), free=("steps",))
+STOCHASTIC = Experiment(
+    NEARLY_ORTHONORMAL,
+    _stochastic,
+    Descending(500_000),
+    free=("steps",),
+    fits=has_encodings,
+)
+
+
+def is_narrow(plan: Plan) -> bool:
+    """Whether its encodings have at most T d dimensions."""
+    return has_encodings(plan) and plan.inertia <= plan.task.T * plan.task.d
+
+
+LAST_STEPS = Descending(90_000, last=9_000)
+"""With eta > 2q, C rises for some thousand steps and falls in a few hundred, at T = 256 from step
+81,500 on."""
+
+NARROW = replace(STOCHASTIC, training=LAST_STEPS, free=(), fits=is_narrow)
+"""Every step of the end of training, where d_e <= T d."""
 
 
 @dataclass(frozen=True)
@@ -279,5 +306,4 @@ class Stalled(AbstractInstances):
         return f"{len(stalled_plans())} plans with eta > 2q"
 
 
-STALLED = Experiment(Stalled(), _stochastic, Descending(90_000, last=9_000), own=True)
-"""C rises for some thousand steps and falls in a few hundred, from step 81,500 on in the last."""
+STALLED = Experiment(Stalled(), _stochastic, LAST_STEPS, own=True)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import softmax
@@ -49,7 +48,7 @@ class Accepted(AbstractOfPlan):
 def _accepted(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Accepted]:
     """The delta of encodings that rejection accepts, from below."""
     cases, seed = [], experiment.seed
-    seen, unseen = looked_at(plans, lambda plan: plan.kind == "random")
+    seen, unseen = looked_at(plans, experiment.fits)
     for plan in seen:
         assert plan.d_e is not None
         E = near_orthogonal(plan.d_e, plan.task.T, plan.threshold, seed)
@@ -64,6 +63,7 @@ def _accepted(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Accepte
 ACCEPTED = Experiment(
     Plans(tuple(PAPER_SIZE._replace(threshold=threshold) for threshold in (0.2, 0.3))),
     _accepted,
+    fits=lambda plan: plan.kind == "random",
 )
 """Below a threshold of 0.2 rejection would need thousands of draws."""
 
@@ -228,9 +228,7 @@ class JensenPoint(AbstractOfPlan):
 
 def _jensen(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[JensenPoint]:
     """The exact losses over random encodings and all subsets, at four pairs of alpha and C."""
-    seen, unseen = looked_at(
-        plans, lambda plan: plan.kind == "random" and plan.task.subset_count <= FEW_SUBSETS
-    )
+    seen, unseen = looked_at(plans, experiment.fits)
     points = [point for plan in seen for point in _points(plan, experiment.seed)]
     return Evidence(tuple(points), skipped=unseen)
 
@@ -246,11 +244,10 @@ def _points(plan: Plan, seed: int) -> Iterator[JensenPoint]:
     family = Family.of(E, y)
     g = np.stack([inner_products(member, y) for member in E])
     for alpha, C in ((0.3, 0.5), (1.0, 2.0), (1.6, 4.0), (1.2, 8.0)):
-        V = jnp.concatenate([alpha * jnp.eye(task.d), jnp.zeros((task.d, d_e))], axis=1)
-        on_positions = jnp.concatenate([jnp.zeros(task.d), jnp.ones(d_e)])
-        weights = Weights(V, C * jnp.diag(on_positions))
+        on_positions = np.concatenate([np.zeros(task.d), np.ones(d_e)])
+        weights = Weights(alpha * np.eye(task.d, task.d + d_e), C * np.diag(on_positions))
         inside, outside = (
-            float(population(family, weights, jnp.zeros(task.d), average).loss)
+            population(family, weights, np.zeros(task.d), average).loss
             for average in ("inside", "outside")
         )
         S = softmax(C * g, axis=2)
@@ -258,4 +255,8 @@ def _points(plan: Plan, seed: int) -> Iterator[JensenPoint]:
         yield JensenPoint(f"alpha = {alpha:g}, C = {C:g}", plan, inside, outside, between)
 
 
-JENSEN = Experiment(Plans((Size(9, 2, 3, 16, threshold=0.5),)), _jensen)
+JENSEN = Experiment(
+    Plans((Size(9, 2, 3, 16, threshold=0.5),)),
+    _jensen,
+    fits=lambda plan: plan.kind == "random" and plan.task.subset_count <= FEW_SUBSETS,
+)

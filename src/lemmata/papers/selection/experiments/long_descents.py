@@ -1,7 +1,6 @@
 """Long descents in two numbers: rates, step sizes and other lengths.
 
-One-hot encodings, and random ones in the limit of orthogonal encodings, where only the inertia
-differs: d_e in the place of T - 1.
+One-hot and orthogonal encodings, which differ in the inertia only: d_e in the place of T - 1.
 """
 
 from collections.abc import Sequence
@@ -10,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale, Several
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 from lemmata.training import run
 
 from ..counterexamples import walsh_plan
-from ..setting import Plan, Task, largest_epsilon, largest_rate
+from ..setting import Plan, Task, largest_epsilon, largest_rate, orthogonal
 from ..theory import missed, two_level_loss
 from .descents import orthogonal_dynamics
 from .plans import (
@@ -42,8 +41,12 @@ class LongRun(AbstractPlanned):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Hypotheses that are not met, and eta < 2q."""
-        return all_problems(self.plan)
+        """Hypotheses that are not met, eta < 2q and orthogonal encodings among them."""
+        plan, E = self.plan, self.plan.encodings
+        if plan.d_e is None or (E is not None and orthogonal(E)):
+            return all_problems(plan)
+        text = "its encodings are not orthogonal, and only such are descended here"
+        return (*all_problems(plan), Problem("not_orthogonal", plan.name, text))
 
     @property
     def inertia(self) -> int:
@@ -75,7 +78,7 @@ class LongRun(AbstractPlanned):
 def long_runs(
     plans: Sequence[Plan], steps: Int[np.ndarray, "records"], bench: Bench, title: str
 ) -> Evidence[LongRun]:
-    """Run plans in the limit of orthogonal encodings, with their records as columns."""
+    """Run plans as if their encodings were orthogonal, with their records as columns."""
     if not plans:
         return Evidence(())
     columns, dynamics = numbers_of(plans), orthogonal_dynamics(plans)
@@ -90,44 +93,10 @@ def long_runs(
 
 
 def _descend(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[LongRun]:
-    """One-hot encodings, or random ones in the limit of orthogonal encodings."""
+    """One-hot or orthogonal encodings."""
     training = experiment.training
     chosen = [training.of(plan) for plan in plans if plan.task.q < plan.task.T]
     return long_runs(chosen, training.recorded, bench, "long descent")
-
-
-LATE = Experiment(
-    Plans(
-        (
-            Size(9, 2, 3, rate=1.0),
-            Size(9, 2, 1, rate=0.05),
-            Size(13, 1, 2, rate=1.0),
-            Size(3, 2, 1, rate=1.0),
-            Size(20, 3, 2, rate=2.0),
-            Size(50, 3, 5, rate=1.0),
-            Size(20, 3, 2, 200, 1.0),
-            Size(50, 3, 5, 400, 1.0),
-        )
-    ),
-    _descend,
-    Descending(3_000_000, first=1_000),
-    free=("steps",),
-)
-
-STEP_SIZES = Experiment(
-    Plans(
-        tuple(
-            Size(T, q, d, d_e, share * q)
-            for T, q, d in ((9, 2, 3), (20, 3, 2), (13, 1, 5), (40, 5, 20))
-            for share in (0.5, 1.0, 1.9, 2.2, 3.0)
-            for d_e in (None, 10 * T)
-        )
-    ),
-    _descend,
-    Descending(400_000, first=20_000),
-    own=True,
-)
-"""Step sizes from q/2 to 3q, whatever d is."""
 
 
 @dataclass(frozen=True)
@@ -159,10 +128,48 @@ class Orthogonal(AbstractInstances):
         return f"orthogonal sign vectors, {T}, q = {self.q}, d = {self.d}, d_e = {d_e}"
 
 
+LATE = Experiment(
+    Several(
+        (
+            Plans(
+                (
+                    Size(9, 2, 3, rate=1.0),
+                    Size(9, 2, 1, rate=0.05),
+                    Size(13, 1, 2, rate=1.0),
+                    Size(3, 2, 1, rate=1.0),
+                    Size(20, 3, 2, rate=2.0),
+                    Size(50, 3, 5, rate=1.0),
+                )
+            ),
+            Orthogonal(((20, 256),), d=2),
+            Orthogonal(((50, 512),)),
+        )
+    ),
+    _descend,
+    Descending(3_000_000, first=1_000),
+    free=("steps",),
+)
+
+STEP_SIZES = Experiment(
+    Plans(
+        tuple(
+            Size(T, q, d, d_e, share * q)
+            for T, q, d in ((9, 2, 3), (20, 3, 2), (13, 1, 5), (40, 5, 20))
+            for share in (0.5, 1.0, 1.9, 2.2, 3.0)
+            for d_e in (None, 10 * T)
+        )
+    ),
+    _descend,
+    Descending(400_000, first=20_000),
+    own=True,
+)
+"""Step sizes from q/2 to 3q, whatever d is."""
+
+
 LENGTHS = Experiment(
     Orthogonal(((32, 64), (64, 128), (128, 256), (256, 512), (512, 1024))),
     _descend,
-    Descending(3_000_000, first=20_000),
+    Descending(3_000_000, first=2_000),
     free=("steps",),
 )
 """Training at growing lengths, for generalization to twice the length."""

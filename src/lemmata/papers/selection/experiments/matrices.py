@@ -4,34 +4,27 @@ Small enough that all expectations are exact: over subsets by going through them
 going through a finite family, over tokens by a quadrature rule or in closed form.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
-from jaxtyping import Float, Int
+from jaxtyping import Complex, Float, Int
 
+from lemmata._errors import InputError
 from lemmata.claims import Bench, Experiment
 from lemmata.settings import Evidence
 
 from ..setting import (
     Average,
     Family,
-    FamilyAttention,
     Plan,
-    TwoScalars,
     Weights,
     all_near_orthogonal,
     inner_products,
     population,
 )
-from .descents import orthogonal_dynamics
 from .plans import (
     AbstractOfPlan,
-    Descending,
     Drawn,
     Plans,
     Size,
@@ -48,6 +41,12 @@ MOST_SIGNS = 16
 
 WIDEST, MOST_SUBSETS = 16, 300
 """Of matrices with which descent is run in full."""
+
+HIGHEST, LARGEST = 1e6, 1e60
+"""Of C, beyond which attention is a matter of rounding, and of alpha, whose square must fit."""
+
+WAYS, TINY = 4, 1e-30
+"""Directions in which slopes are measured, and the length of an imaginary step."""
 
 
 @dataclass(frozen=True)
@@ -66,19 +65,26 @@ class Matrices(AbstractOfPlan):
     y: Int[np.ndarray, "subsets q"]
 
     @cached_property
-    def gradients(self) -> dict[Average, Weights]:
-        """Of the loss with the expectation over encodings inside and outside.
+    def ways(self) -> Float[np.ndarray, "ways entries"]:
+        """Random directions in V and W, flattened one after the other."""
+        V, W = self.weights
+        return np.random.default_rng(self.task.T).standard_normal((WAYS, V.size + W.size))
 
-        By automatic differentiation of the model as defined.
+    @cached_property
+    def slopes(self) -> dict[Average, Float[np.ndarray, "ways"]]:
+        """Of the loss along these, with the expectation over encodings inside and outside.
+
+        By complex steps through the model as defined, whose error is that of rounding alone.
         """
-        law = (jnp.asarray(values) for values in (self.x_query, self.X, self.chances))
-        inside, outside = _automatic_gradients(self.family, self.weights, *law)
+        entries = np.concatenate([np.ravel(matrix) for matrix in self.weights])
+        found = [_literal_losses(self, entries + 1j * TINY * way) for way in self.ways]
+        inside, outside = np.imag(np.array(found)).T / TINY
         return {"inside": inside, "outside": outside}
 
 
 def _matrices(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Matrices]:
     """Random V, W and x_query, encodings random or given; tokens by a Gauss-Hermite rule."""
-    seen, unseen = looked_at(plans, lambda plan: plan.T * plan.d <= MOST_ENTRIES)
+    seen, unseen = looked_at(plans, experiment.fits)
     cases = tuple(_random_matrices(plan, experiment.seed) for plan in seen)
     return Evidence(cases, skipped=unseen)
 
@@ -95,7 +101,7 @@ def _random_matrices(plan: Plan, seed: int) -> Matrices:
     V, W = draw.standard_normal((d, width)), draw.standard_normal((width, width))
     y = plan.task.all_subsets()
     X, chances = gauss_hermite(d, T)
-    family, weights = Family.of(E, y), Weights(jnp.asarray(V), jnp.asarray(W))
+    family, weights = Family.of(E, y), Weights(V, W)
     return Matrices(
         name=f"{plan.name}, 3 encodings",
         plan=plan,
@@ -108,41 +114,26 @@ def _random_matrices(plan: Plan, seed: int) -> Matrices:
     )
 
 
-def _automatic_gradients(
-    family: Family,
-    weights: Weights,
-    x_query: Array,
-    X: Array,
-    chances: Array,
-) -> tuple[Weights, Weights]:
-    """The gradients of Eqs. (4) and (3), expectation inside and outside, from the definitions."""
-    E, e_y, Y = family
-    members, subsets, nodes = len(E), len(Y), len(X)
-    target = jnp.einsum("ndt,st->snd", X, Y) / jnp.sum(Y[0])
-    Z = jnp.concatenate(
-        [
-            jnp.broadcast_to(X[None], (members, *X.shape)),
-            jnp.broadcast_to(E[:, None], (members, nodes, *E.shape[1:])),
-        ],
-        axis=2,
-    )
-    query = jnp.broadcast_to(x_query, (members, subsets, len(x_query)))
-    z_query = jnp.concatenate([query, e_y], axis=2)
-
-    def losses(at: Weights) -> tuple[Array, Array]:
-        logits = jnp.einsum("mnwt,wv,msv->msnt", Z, at.W, z_query)
-        S = jax.nn.softmax(logits, axis=3)
-        output = jnp.einsum("dw,mnwt,msnt->msnd", at.V, Z, S)
-
-        def mean(error: Array) -> Array:
-            return 0.5 * jnp.einsum("n,msnd->", chances, error**2) / (len(error) * subsets)
-
-        return mean(output.mean(axis=0)[None] - target[None]), mean(output - target[None])
-
-    return (
-        jax.jit(jax.grad(lambda at: losses(at)[0]))(weights),
-        jax.jit(jax.grad(lambda at: losses(at)[1]))(weights),
-    )
+def _literal_losses(case: Matrices, entries: Complex[np.ndarray, "entries"]) -> list[complex]:
+    """The losses (4) and (3), expectation inside and outside, from the definitions."""
+    E, e_y, Y = case.family
+    d, width = case.weights.V.shape
+    V, W = entries[: d * width].reshape(d, width), entries[d * width :].reshape(width, width)
+    nodes, subsets = len(case.X), len(Y)
+    target = np.einsum("ndt,st->snd", case.X, Y) / case.task.q
+    outputs = []
+    for e, by_subset in zip(E, e_y, strict=True):
+        Z = np.concatenate([case.X, np.broadcast_to(e, (nodes, *e.shape))], axis=1)
+        query = np.concatenate([np.broadcast_to(case.x_query, (subsets, d)), by_subset], axis=1)
+        logits = (query @ W.T)[None] @ Z
+        weights = np.exp(logits - np.real(logits).max(axis=2, keepdims=True))
+        S = weights / weights.sum(axis=2, keepdims=True)
+        outputs.append(np.einsum("ndt,nst->snd", V @ Z, S))
+    errors = np.array(outputs) - target
+    mean = errors.mean(axis=0, keepdims=True)
+    return [
+        0.5 * np.einsum("n,msnd->", case.chances, e**2) / (len(e) * subsets) for e in (mean, errors)
+    ]
 
 
 def gauss_hermite(
@@ -165,7 +156,7 @@ class Enumeration(AbstractOfPlan):
 
 def _enumeration(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Enumeration]:
     """All sign matrices within the threshold."""
-    seen, unseen = looked_at(plans, has_law)
+    seen, unseen = looked_at(plans, experiment.fits)
     return Evidence(tuple(_enumerate(plan) for plan in seen), skipped=unseen)
 
 
@@ -177,6 +168,8 @@ def has_law(plan: Plan) -> bool:
 def _enumerate(plan: Plan) -> Enumeration:
     assert plan.d_e is not None
     E = all_near_orthogonal(plan.d_e, plan.task.T, plan.threshold)
+    if not len(E):
+        raise InputError(f"{plan.name}: no sign matrix keeps to the threshold {plan.threshold:g}")
     y = plan.task.all_subsets()
     shape = f"{plan.d_e} x {plan.task.T}"
     name = f"all {len(E)} sign matrices with {shape} entries and inner products within "
@@ -185,89 +178,119 @@ def _enumerate(plan: Plan) -> Enumeration:
 
 @dataclass(frozen=True)
 class FullDescent(AbstractOfPlan):
-    """Gradient descent on whole matrices, beside the recursion for two numbers."""
+    """Steps of gradient descent on whole matrices, every entry free.
+
+    Each starts where the one before ended, rid of what rounding has put off the two directions:
+    so it stays a matter of one step, and does not grow where descent diverges. If no step leaves
+    the directions, descent never does.
+
+    Attributes:
+        rate: the step size.
+        average: where the expectation over encodings stands.
+        queried: whether x_query is not zero.
+        alpha, C: V and W before each step, along their directions.
+        losses: before each step.
+        after: V and W after each step.
+        direction: that of W.
+        E, y: the encodings and the subsets.
+    """
 
     rate: float
-    weights: tuple[Weights, ...]
-    losses: Float[np.ndarray, "steps"]
+    average: Average
+    queried: bool
     alpha: Float[np.ndarray, "steps"]
     C: Float[np.ndarray, "steps"]
-    recursion_losses: Float[np.ndarray, "steps"]
+    losses: Float[np.ndarray, "steps"]
+    after: tuple[Weights, ...]
     direction: Float[np.ndarray, "width width"]
     E: Float[np.ndarray, "members d_e T"]
     y: Int[np.ndarray, "subsets q"]
 
     @cached_property
+    def next_alpha(self) -> Float[np.ndarray, "steps"]:
+        """alpha after each step: the first entry of V."""
+        return np.array([float(weights.V[0, 0]) for weights in self.after])
+
+    @cached_property
+    def next_C(self) -> Float[np.ndarray, "steps"]:
+        """C likewise: the first entry of the position block, over that of the direction."""
+        d = self.task.d
+        first = np.array([float(weights.W[d, d]) for weights in self.after])
+        return first / self.direction[d, d]
+
+    @cached_property
     def chosen(self) -> Float[np.ndarray, "steps"]:
-        """The mean attention on a chosen position, from the encodings and the matrices alone."""
+        """The mean attention on a chosen position, from the encodings and C alone."""
         inner = np.stack([inner_products(E, self.y) for E in self.E])
         off = np.ones(inner.shape[1:], dtype=bool)
         np.put_along_axis(off, self.y, False, axis=1)
         gaps, many = np.unique(
             1 - inner[:, off].reshape(-1, off.sum() // len(off)), axis=0, return_counts=True
         )
-        d = self.task.d
-        C = np.array([float(weights.W[d, d]) for weights in self.weights])
-        s = 1 / (self.task.q + np.exp(-C[:, None, None] * gaps).sum(axis=2))
+        s = 1 / (self.task.q + np.exp(-self.C[:, None, None] * gaps).sum(axis=2))
         return (s * many).sum(axis=1) / many.sum()
+
+    @property
+    def sizes(self) -> tuple[Float[np.ndarray, "steps"], Float[np.ndarray, "steps"]]:
+        """What the rounding of a step is relative to, of V and of W: terms of sums that cancel.
+
+        Logits are as wrong as C is large.
+        """
+        alpha, logits = np.abs(self.alpha), 1 + np.abs(self.C)
+        pull = self.rate * self.task.d * alpha * (1 + alpha)
+        return (alpha + self.rate * (1 + alpha)) * logits, (np.abs(self.C) + pull) * logits
 
 
 def full_descent(
     name: str,
     plan: Plan,
     family: Family,
-    dynamics: TwoScalars,
     steps: int,
     average: Average,
     x_query: Float[np.ndarray, "d"],
     centred: bool,
 ) -> FullDescent:
-    """Descend on V and W from zero, all entries free, and run the recursion."""
+    """Descend on V and W from zero, all entries free, as long as rounding leaves digits."""
     d, d_e = plan.task.d, family.E.shape[1]
-    weights = Weights(jnp.zeros((d, d + d_e)), jnp.zeros((d + d_e, d + d_e)))
-    state, rate = dynamics.init(), float(dynamics.rate)
-    step, loss = eqx.filter_jit(dynamics.step), eqx.filter_jit(dynamics.loss)
-    path, losses, scalars, predicted = [], [], [], []
-    for _ in range(steps):
-        exact = population(family, weights, jnp.asarray(x_query), average)
-        path.append(weights)
-        losses.append(float(exact.loss))
-        scalars.append((float(state.alpha), float(state.C)))
-        predicted.append(float(loss(state)))
-        weights = Weights(*(w - rate * g for w, g in zip(weights, exact.gradient, strict=True)))
-        state = step(state)
-    direction = np.zeros((d + d_e, d + d_e))
+    along, direction = np.eye(d, d + d_e), np.zeros((d + d_e, d + d_e))
     direction[d:, d:] = np.eye(d_e) - (1 / d_e if centred else 0)
-    alpha, C = np.array(scalars).T
+    alpha, C, states, losses, path = 0.0, 0.0, [], [], []
+    while len(path) < steps and abs(C) <= HIGHEST and abs(alpha) <= LARGEST:
+        weights = Weights(alpha * along, C * direction)
+        exact = population(family, weights, x_query, average)
+        after = Weights(*(w - plan.rate * g for w, g in zip(weights, exact.gradient, strict=True)))
+        states.append((alpha, C))
+        losses.append(exact.loss)
+        path.append(after)
+        alpha, C = float(after.V[0, 0]), float(after.W[d, d]) / direction[d, d]
     return FullDescent(
         name,
         plan,
-        rate,
-        tuple(path),
-        np.array(losses),
-        alpha,
-        C,
-        np.array(predicted),
-        direction,
-        np.asarray(family.E),
-        plan.task.all_subsets(),
+        plan.rate,
+        average,
+        bool(x_query.any()),
+        alpha=np.array([state[0] for state in states]),
+        C=np.array([state[1] for state in states]),
+        losses=np.array(losses),
+        after=tuple(path),
+        direction=direction,
+        E=family.E,
+        y=plan.task.all_subsets(),
         problems=all_problems(plan),
     )
 
 
 def _one_hot_matrices(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[FullDescent]:
-    """Gradient descent on whole matrices, exact population loss, with x_query zero or not."""
-    training, draw = experiment.training, np.random.default_rng([experiment.seed, 3])
-    seen, unseen = looked_at(plans, is_small)
-    cases = []
-    for i, plan in enumerate(map(training.of, seen)):
-        task, asked = plan.task, i >= len(seen) // 2
-        dynamics = jax.tree.map(lambda leaf: leaf[0], orthogonal_dynamics([plan]))
+    """Gradient descent on whole matrices, exact population loss, with x_query zero and not."""
+    training, cases = experiment.training, []
+    seen, unseen = looked_at(plans, experiment.fits)
+    for plan in map(training.of, seen):
+        task = plan.task
         family = Family.of(np.eye(task.T)[None], task.all_subsets())
-        x_query = draw.standard_normal(task.d) if asked else np.zeros(task.d)
-        name = plan.name + (", x_query not 0" if asked else "")
-        steps = training.steps
-        cases.append(full_descent(name, plan, family, dynamics, steps, "outside", x_query, True))
+        query = np.random.default_rng([experiment.seed, 3]).standard_normal(task.d)
+        for x_query, suffix in ((np.zeros(task.d), ""), (query, ", x_query not 0")):
+            name, steps = plan.name + suffix, training.steps
+            cases.append(full_descent(name, plan, family, steps, "outside", x_query, True))
     return Evidence(tuple(cases), skipped=unseen)
 
 
@@ -280,21 +303,41 @@ def is_small(plan: Plan) -> bool:
 def _stochastic_matrices(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[FullDescent]:
     """Gradient descent on whole matrices over all sign matrices, expectation inside and outside."""
     training, cases = experiment.training, []
-    seen, unseen = looked_at(plans, has_law)
+    seen, unseen = looked_at(plans, experiment.fits)
     for plan in map(training.of, seen):
         law, x_query = _enumerate(plan), np.linspace(0.5, -1.0, plan.task.d)
         for average in ("inside", "outside"):
-            attention = FamilyAttention.of(law.E, law.y, average)
-            dynamics = TwoScalars.of(attention, plan.task, plan.inertia, plan.rate)
             name, steps = f"{law.name}, expectation {average}", training.steps
-            cases.append(
-                full_descent(name, plan, law.family, dynamics, steps, average, x_query, False)
-            )
+            cases.append(full_descent(name, plan, law.family, steps, average, x_query, False))
     return Evidence(tuple(cases), skipped=unseen)
 
 
+@dataclass(frozen=True)
+class Whole:
+    """How descent on whole matrices is run.
+
+    Attributes:
+        steps: how many.
+        rate: a step size in the place of each plan's own.
+    """
+
+    steps: int
+    rate: float | None = None
+
+    @property
+    def says(self) -> str:
+        """In words."""
+        return f"{self.steps} steps on whole matrices"
+
+    def of(self, plan: Plan) -> Plan:
+        """The plan with the step size that is used."""
+        return plan if self.rate is None else replace(plan, rate=self.rate)
+
+
 MATRICES = Experiment(
-    Plans((Size(3, 1, 1), Size(3, 2, 2), Size(4, 2, 1), Size(5, 2, 1))), _matrices
+    Plans((Size(3, 1, 1), Size(3, 2, 2), Size(4, 2, 1), Size(5, 2, 1))),
+    _matrices,
+    fits=lambda plan: plan.T * plan.d <= MOST_ENTRIES,
 )
 ENUMERATION = Experiment(
     Plans(
@@ -305,13 +348,14 @@ ENUMERATION = Experiment(
         )
     ),
     _enumeration,
+    fits=has_law,
 )
 ONE_HOT_MATRICES = Experiment(
     Plans((Size(8, 2, 3, rate=0.3), Size(9, 3, 2), Size(6, 1, 2, rate=0.3), Size(10, 2, 2))),
     _one_hot_matrices,
-    Descending(400),
-    free=("steps",),
+    Whole(200),
+    fits=is_small,
 )
 STOCHASTIC_MATRICES = Experiment(
-    ENUMERATION.instances, _stochastic_matrices, Descending(30), free=("steps",)
+    ENUMERATION.instances, _stochastic_matrices, Whole(12), fits=has_law
 )

@@ -28,6 +28,10 @@ STABLE = hypothesis("stable", "eta < 2q", "descent is stable at the end", "unsta
 """What Theorems 3.3 and E.6 and their corollaries lack: as s_+ -> 1/q the recursion multiplies
 the distance of alpha from its resting point by 1 - eta/q."""
 
+ORTHOGONAL = hypothesis(
+    "orthogonal", "<e_i, e_j> = 0", "encodings are one-hot or orthogonal", "not_orthogonal"
+)
+
 UNIT = hypothesis("unit", "||e_i|| = 1", "encodings have unit length", "not_unit")
 
 

@@ -62,7 +62,7 @@ class Sizes:
         )
 
 
-QUICK = Sizes(40, 2, 3, 40, 0.6, 128, (50, 60, 70, 80), (3, 4, 5), 6_000, 100, 6_000, None, 3)
+QUICK = Sizes(40, 2, 3, 40, 0.6, 128, (50, 60, 70, 80), (3, 4, 5, 6), 6_000, 100, 6_000, None, 3)
 """A small copy of the experiment. Its step size does not change: it ends too early for that."""
 
 PAPER = Sizes(

@@ -59,7 +59,7 @@ def states_of(task: Task) -> dict[str, np.ndarray]:
 
 def _states(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[StateGrid]:
     """States (u, alpha) in the range of Phase II, and one step from each."""
-    cases = tuple(StateGrid(plan) for plan in plans if plan.task.q < plan.task.T)
+    cases = tuple(StateGrid(plan) for plan in plans if experiment.fits(plan))
     tables = [states_of(case.task) for case in cases]
     columns = numbers_of([replace(case.plan, rate=case.rate) for case in cases])
     for name in tables[0] if tables else ():
@@ -77,4 +77,5 @@ STATES = Experiment(
         )
     ),
     _states,
+    fits=lambda plan: plan.task.q < plan.task.T,
 )

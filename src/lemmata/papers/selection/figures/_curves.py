@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from lemmata.drawing import PALETTE, draw_band, number
+from lemmata.drawing import PALETTE, SMALL, draw_band, number
 from lemmata.settings import Evidence
 
 from ..experiments.endings import late, power
@@ -92,6 +93,16 @@ def setting(how: Training, seeds: int) -> str:
         "their 5–95 % range. The paper does not say at which inner product encodings are "
         f"rejected, nor what x_query is: here {number(how.threshold)} and {how.x_query}."
     )
+
+
+def say_sizes(picture: Figure, how: Training, seeds: int) -> None:
+    """What was run, in a line below the panels."""
+    task = how.task
+    sizes = (
+        f"$T={task.T}$, $q={task.q}$, $d={task.d}$, $d_e={how.d_e}$, {how.samples} samples a step"
+    )
+    many = f"{seeds} seed{'s' if seeds > 1 else ''}"
+    picture.supxlabel(f"trained at {sizes}, {many}", fontsize=SMALL)
 
 
 def span(values: list[float], digits: int = 2) -> str:

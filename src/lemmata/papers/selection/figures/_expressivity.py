@@ -58,7 +58,7 @@ def _draw_large(axes: Axes, nets: Evidence[Explicit], transformer: TrainedTransf
         fmt="*",
         color=PALETTE["red"],
         markersize=9,
-        label="trained transformer",
+        label="transformer (mean field)",
         zorder=4,
     )
     axes.annotate(
@@ -91,7 +91,7 @@ def _draw_small(axes: Axes, nets: Evidence[Trained]) -> None:
     axes.set_xticks(range(widest + 1))
     axes.axvline(size, color=PALETTE["grey"], linewidth=0.6, linestyle=":")
     axes.text(size - 0.08, 0.55, "$Td$ ", fontsize=SMALL, color=PALETTE["grey"], ha="right")
-    axes.set_title(f"(b) $T={task.T}$, $q={task.q}$, $d={task.d}$")
+    axes.set_title(f"(b) $T={task.T}$, $q={task.q}$, $d={task.d}$, {len(nets)} nets")
     axes.legend(loc="lower left")
 
 

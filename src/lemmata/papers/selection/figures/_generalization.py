@@ -15,7 +15,7 @@ from ..experiments.endings import lengths, subset_sizes
 from ..experiments.ensembles import RIVALS
 from ..experiments.runs import ADAM, ADAM_RANDOM, ARMS, SGD, SGD_RANDOM, Pair
 from ..experiments.switched_encodings import SWITCHED
-from ._curves import draw_task, rows, setting, span, table
+from ._curves import draw_task, rows, say_sizes, setting, span, table
 
 RANDOM_START = (
     "Weights start Gaussian with variance 1/(d + d_e), which the paper calls a standard deviation. "
@@ -73,6 +73,7 @@ def draw_figure(bench: Bench, experiment: Experiment[Evidence[Pair]], says: str)
             axes.tick_params(labelbottom=True)
         handles = panels[0][0].get_legend_handles_labels()
         picture.legend(*handles, loc="outside upper center", ncols=4, columnspacing=1.2)
+        say_sizes(picture, pairs.cases[0].fixed.how, len(pairs))
     numbers = numbers_of(pairs)
     return Drawing(picture, _caption(pairs, numbers, says), numbers)
 

@@ -12,6 +12,7 @@ from lemmata.papers._paper import Drawing
 from lemmata.settings import Evidence
 
 from ..experiments.heat_maps import HEAT_MAPS, HeatMap
+from ._curves import say_sizes
 
 
 def draw_ends(bench: Bench) -> Drawing:
@@ -73,18 +74,25 @@ def draw_steps(bench: Bench) -> Drawing:
 
 
 def draw_weights(heat: HeatMap, moments: list[int], width: float) -> Figure:
-    """W above and V below, at the given moments, each row on a scale of its own."""
+    """W above and V below, at the given moments, each panel on a scale of its own.
+
+    On one scale the first weights would be hardly seen beside the last.
+    """
     with style():
-        picture = Figure(figsize=(width, 2.9))
+        picture = Figure(figsize=(width, 3.1))
         above, below = picture.subplots(2, len(moments), gridspec_kw={"height_ratios": [2, 1]})
         for name, panels, matrices in (("W", above, heat.W), ("V", below, heat.V)):
-            largest = float(np.abs(matrices[moments]).max())
-            images = []
             for axes, moment in zip(panels, moments, strict=True):
-                images.append(_draw_matrix(axes, matrices[moment], heat.d, largest))
-                axes.set_title(f"${name}$, $t={heat.steps[moment]}$")
-            bar = picture.colorbar(images[-1], ax=list(panels), shrink=0.9, pad=0.02, aspect=18)
-            bar.outline.set_linewidth(0.4)  # pyright: ignore[reportCallIssue]
+                largest = float(np.abs(matrices[moment]).max())
+                image = _draw_matrix(axes, matrices[moment], heat.d, largest)
+                axes.set_title(f"${name}$, $t={heat.steps[moment]:,}$".replace(",", "{,}"))
+                bar = picture.colorbar(image, ax=axes, location="bottom", pad=0.03, aspect=16)
+                bar.set_ticks(
+                    [-largest, 0, largest], labels=[number(-largest, 2), "0", number(largest, 2)]
+                )
+                bar.ax.tick_params(labelsize=SMALL, length=2)
+                bar.outline.set_linewidth(0.4)  # pyright: ignore[reportCallIssue]
+        say_sizes(picture, heat.how, 1)
         middles, words = (heat.d / 2, heat.d + heat.how.d_e / 2), ["tokens", "positions"]
         for axes in (*above, *below):
             axes.set_xticks(middles, words, fontsize=SMALL)

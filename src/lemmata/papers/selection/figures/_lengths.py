@@ -14,7 +14,7 @@ from ..experiments.endings import lengths
 from ..experiments.mean_fields import MEAN_FIELD
 from ..experiments.runs import SGD, Pair
 from ..experiments.switched_encodings import SWITCHED, Switched
-from ._curves import draw_task, setting, span, table
+from ._curves import draw_task, say_sizes, setting, span, table
 
 
 def draw(bench: Bench) -> Drawing:
@@ -33,6 +33,7 @@ def draw(bench: Bench) -> Drawing:
         panels[0].set_ylabel("loss")
         handles = panels[0].get_legend_handles_labels()
         picture.legend(*handles, loc="outside upper center", ncols=5, columnspacing=1.2)
+        say_sizes(picture, pairs.cases[0].fixed.how, len(pairs))
     numbers = _numbers(pairs, bench.evidence(SWITCHED), tasks)
     for row, task in zip(numbers["at the end"][::2], tasks, strict=True):
         row["mean field"] = float(field.losses[task][-1])

@@ -13,7 +13,7 @@ from lemmata.settings import Evidence
 
 from ..experiments.endings import fitted, late, linearity
 from ..experiments.mean_fields import MEAN_FIELD, Followed
-from ._curves import draw_thousands, setting
+from ._curves import draw_thousands, say_sizes, setting
 
 
 def draw(bench: Bench) -> Drawing:
@@ -28,6 +28,7 @@ def draw(bench: Bench) -> Drawing:
         for axes in (loss, inverse, cosines):
             axes.set_xlabel("step $t$")
             draw_thousands(axes)
+        say_sizes(picture, followed.cases[0].run.how, len(followed))
     numbers = _numbers(followed)
     return Drawing(picture, _caption(followed, numbers), numbers)
 

@@ -24,6 +24,7 @@ from ._encodings import welch_bound as welch_bound
 from ._hypotheses import CONVERGES as CONVERGES
 from ._hypotheses import FITS as FITS
 from ._hypotheses import GUIDING as GUIDING
+from ._hypotheses import ISOMETRY as ISOMETRY
 from ._hypotheses import NARROWER as NARROWER
 from ._hypotheses import POSITIONS as POSITIONS
 from ._hypotheses import PROPER as PROPER

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Bool, Float, Float32, Int
+from jaxtyping import Array, Bool, Float, Float32, Int, UInt32
 from scipy.stats import binom
 
 from lemmata._errors import InputError
@@ -104,7 +104,7 @@ def near_orthogonal_family(
     """Independent draws of ``near_orthogonal``."""
     check_threshold(d_e, T, threshold)
     sources = jax.vmap(partial(fold, stream(seed)))(jnp.arange(count, dtype=jnp.uint32))
-    E, found = lax.map(lambda source: _draw_encodings(source, d_e, T, threshold), sources)
+    E, found = _draw_family(sources, d_e, T, threshold)
     if int(found.min()) < T:
         raise InputError(_gave_up(d_e, T, threshold, int(found.min())))
     return np.asarray(E, dtype=float) / math.sqrt(d_e)
@@ -215,6 +215,14 @@ def draw_signs(
 
 
 _draw_encodings = jax.jit(draw_signs, static_argnames=("d_e", "T", "threshold"))
+
+
+@partial(jax.jit, static_argnames=("d_e", "T", "threshold"))
+def _draw_family(
+    sources: UInt32[Array, "count 2"], d_e: int, T: int, threshold: float
+) -> tuple[Float32[Array, "count d_e T"], Int[Array, "count"]]:
+    """``draw_signs`` from each of these streams."""
+    return lax.map(lambda source: draw_signs(source, d_e, T, threshold), sources)
 
 
 def _sweep(clash: Bool[Array, "block block"], clear: Bool[Array, "block"]) -> Bool[Array, "block"]:

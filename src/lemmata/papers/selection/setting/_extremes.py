@@ -87,7 +87,11 @@ def small_plans(T: int, q: int, d: int) -> list[Scope[Plan]]:
 
 
 def extreme_plans() -> Iterator[Plan]:
-    """Parameters in pairs with one-hot encodings, then encodings of every kind."""
+    """Plans of Theorem 3.3, pairs of parameters with one-hot encodings, encodings of every kind."""
+    yield from _nearly_orthogonal()
+    for number, (T, q, d, d_e, threshold) in enumerate(LAWS):
+        task = Task(T, q, d)
+        yield Plan(f"random {number}", task, usual_rate(task, d_e), EPSILON, d_e, threshold)
     seen: set[Any] = set()
     for base, (first, second) in product(BASES, combinations(EXTREMES, 2)):
         for a, b in product(EXTREMES[first], EXTREMES[second]):
@@ -102,10 +106,6 @@ def extreme_plans() -> Iterator[Plan]:
         if plan is not None:
             small = min(usual_rate(task, None), usual_rate(task, plan.d_e))
             yield replace(plan, rate=1.0 if large else small)
-    yield from _nearly_orthogonal()
-    for number, (T, q, d, d_e, threshold) in enumerate(LAWS):
-        task = Task(T, q, d)
-        yield Plan(f"random {number}", task, usual_rate(task, d_e), EPSILON, d_e, threshold)
 
 
 def _nearly_orthogonal() -> Iterator[Plan]:

@@ -7,6 +7,7 @@ through, and otherwise a certified lower bound: the value of an explicit pair of
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -29,6 +30,9 @@ MOST_SETS = 200_000
 
 CHUNK = 200_000
 STARTS = 64
+
+REMEMBERED = 64
+"""Encodings whose measures are kept."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +63,22 @@ class Isometry:
 
 
 def measure_isometry(E: Encodings, q: int, *, subsets: int = 20_000, seed: int = 0) -> Isometry:
-    """Measure the encodings; ``subsets`` random ones stand for all where there are more."""
-    gram = E.T @ E
+    """Measure the encodings; ``subsets`` random ones stand for all where there are more.
+
+    The last ones that were measured are remembered: plans often share their encodings.
+    """
     if orthogonal(E):
-        stretch = float(np.abs(np.diag(gram) - 1).max())
+        stretch = float(np.abs(np.sum(E**2, axis=0) - 1).max())
         return Isometry(0.0, stretch, 0.0, 0.0, True, ((), ()))
-    task = Task(gram.shape[0], q, 1)
+    return _measured(np.ascontiguousarray(E).tobytes(), E.shape, q, subsets, seed)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _measured(entries: bytes, shape: tuple[int, ...], q: int, subsets: int, seed: int) -> Isometry:
+    E = np.frombuffer(entries).reshape(shape)
+    gram = E.T @ E
     draw = np.random.default_rng(seed)
-    y = task.some_subsets(subsets, draw)
+    y = Task(len(gram), q, 1).some_subsets(subsets, draw)
     g = inner_products(E, y)
     np.put_along_axis(g, y, 0.0, axis=1)
     spread, every_set = bounded_isometry(gram, q, draw)

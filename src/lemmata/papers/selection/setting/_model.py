@@ -9,6 +9,7 @@ whatever the batch size.
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax, nn
 from jaxtyping import Array, Float, Int
 
@@ -32,10 +33,27 @@ class Batch(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The two matrices that are trained."""
+    """The two matrices that are trained, in JAX or in NumPy."""
+
+    V: Float[Array, "d width"] | Float[np.ndarray, "d width"]
+    W: Float[Array, "width width"] | Float[np.ndarray, "width width"]
+
+
+class Factors(NamedTuple):
+    """Keys and queries apart: W = K'Q."""
 
     V: Float[Array, "d width"]
-    W: Float[Array, "width width"]
+    K: Float[Array, "rank width"]
+    Q: Float[Array, "rank width"]
+
+    @property
+    def joint(self) -> Weights:
+        """V and the product."""
+        return Weights(self.V, self.K.T @ self.Q)
+
+    def pull_back(self, gradient: Weights) -> "Factors":
+        """The gradient in V, K and Q, from that in V and W."""
+        return Factors(jnp.asarray(gradient.V), self.Q @ gradient.W.T, self.K @ gradient.W)
 
 
 def draw_batch(
@@ -44,13 +62,15 @@ def draw_batch(
     q: int,
     d: int,
     E: Float[Array, "d_e T"],
-    x_query: Float[Array, "samples d"] | None,
+    x_query: Float[Array, "asked d"] | None,
+    queries: int = 1,
 ) -> Batch:
-    """Gaussian tokens and uniform subsets under the given encodings."""
+    """Gaussian tokens and uniform subsets under the given encodings, so many for each sequence."""
     T = E.shape[1]
     # The barrier keeps the compiler from drawing the same tokens again for every use of them.
     X = lax.optimization_barrier(normals(fold(source, jnp.uint32(0)), (samples, d, T)))
-    return Batch(X.astype(E.dtype), subsets(fold(source, jnp.uint32(1)), samples, q, T), E, x_query)
+    y = subsets(fold(source, jnp.uint32(1)), samples * queries, q, T)
+    return Batch(jnp.repeat(X.astype(E.dtype), queries, axis=0), y, E, x_query)
 
 
 class _Forward(NamedTuple):
@@ -127,7 +147,7 @@ def loss_and_gradient(weights: Weights, batch: Batch) -> tuple[Float[Array, ""],
 def _forward(weights: Weights, batch: Batch) -> _Forward:
     X, y, E, x_query, length = batch
     d = X.shape[1]
-    V, W = weights
+    V, W = map(jnp.asarray, weights)
     coefficients = _subset_coefficients(E.T @ E, y)
     kernel = (E.T @ W[d:, d:].T) @ E
     logits = _mix_rows(kernel, y, coefficients)

@@ -13,7 +13,15 @@ from jaxtyping import Array, Float, Float32, Int
 from lemmata.training import AbstractDynamics, Stream, fold, normals, padded_subsets
 
 from ._encodings import draw_signs
-from ._model import Batch, Weights, draw_batch, loss_and_gradient, losses, token_free_losses
+from ._model import (
+    Batch,
+    Factors,
+    Weights,
+    draw_batch,
+    loss_and_gradient,
+    losses,
+    token_free_losses,
+)
 from ._plan import Query
 from ._task import Task
 
@@ -39,13 +47,18 @@ TOO_LARGE = 1e6
 """A batch loss this many times that of the zero predictor means that training diverges."""
 
 
+def joint(weights: Weights | Factors) -> Weights:
+    """V and W, whatever is trained."""
+    return weights.joint if isinstance(weights, Factors) else weights
+
+
 class OnlineState(eqx.Module):
     """Weights, what the optimizer keeps, and how training goes.
 
     ``diverged`` is the step at which the loss blew up, or -1; the weights stay as they were.
     """
 
-    weights: Weights
+    weights: Weights | Factors
     optimizer: Any
     t: Int[Array, ""]
     recent: Float32[Array, "memory"]
@@ -62,10 +75,11 @@ class OnlineTraining(AbstractDynamics[OnlineState]):
         query: the fixed x_query, if it is fixed.
         rates: the step size up to step ``change``, and after it.
         tests: the tasks (T, q) that are looked at while training goes on.
+        queries: subsets that are asked for in each sequence; the losses of all are added.
     """
 
     source: Stream
-    start: Weights
+    start: Weights | Factors
     E: Float32[Array, "*batch d_e longest"]
     query: Float32[Array, "*batch d"]
     rates: Float32[Array, "*batch 2"]
@@ -77,6 +91,7 @@ class OnlineTraining(AbstractDynamics[OnlineState]):
     x_query: Query = eqx.field(static=True)
     algorithm: str = eqx.field(static=True)
     tests: tuple[tuple[int, int], ...] = eqx.field(static=True)
+    queries: int = eqx.field(static=True, default=1)
 
     @property
     def d_e(self) -> int:
@@ -98,23 +113,34 @@ class OnlineTraining(AbstractDynamics[OnlineState]):
             self.task.q,
             self.task.d,
             E,
-            self._queries(fold(source, jnp.uint32(QUERIES)), self.samples),
+            self._queries(fold(source, jnp.uint32(QUERIES)), self.samples * self.queries),
+            self.queries,
         )
-        loss, gradient = loss_and_gradient(state.weights, batch)
+        loss, gradient = self._loss_and_gradient(state.weights, batch)
         # Adam raises a float to the power of its counter, which strict typing forbids.
         with jax.numpy_dtype_promotion("standard"):
             updates, optimizer = self._optimizer().update(gradient, state.optimizer)
         rate = jnp.where(state.t < self.change, self.rates[0], self.rates[1])
         weights = jax.tree.map(lambda old, up: old - rate * up, state.weights, updates)
-        bad = ~(loss <= TOO_LARGE * self.task.zero_loss) | (state.diverged >= 0)
+        bad = ~(loss <= TOO_LARGE * self.queries * self.task.zero_loss) | (state.diverged >= 0)
         recent = state.recent.at[state.t % MEMORY].set(loss)
         moved = OnlineState(weights, optimizer, state.t, recent, state.diverged)
         kept = jax.tree.map(lambda new, old: jnp.where(bad, old, new), moved, state)
         diverged = jnp.where(bad & (state.diverged < 0), state.t, state.diverged)
         return eqx.tree_at(lambda s: (s.t, s.diverged), kept, (state.t + 1, diverged))
 
+    def _loss_and_gradient(
+        self, weights: Weights | Factors, batch: Batch
+    ) -> tuple[Float[Array, ""], Weights | Factors]:
+        """The loss of a sequence, whose queries are added, and its gradient."""
+        loss, gradient = loss_and_gradient(joint(weights), batch)
+        loss, gradient = jax.tree.map(lambda leaf: self.queries * leaf, (loss, gradient))
+        if isinstance(weights, Factors):
+            return loss, weights.pull_back(gradient)
+        return loss, gradient
+
     def measure(self, state: OnlineState) -> dict[str, Float[Array, "..."]]:
-        V, W = state.weights
+        V, W = joint(state.weights)
         d, d_e = self.task.d, self.d_e
         measured = {
             "loss": jnp.nanmean(state.recent),
@@ -152,12 +178,12 @@ class OnlineTraining(AbstractDynamics[OnlineState]):
         y = padded_subsets(fold(source, jnp.uint32(TESTS)), POPULATION_SUBSETS, most, q, T)
         parts = (y.reshape(E.shape[0], -1, most), E)
         population = lax.map(
-            lambda pair: token_free_losses(state.weights, pair[0], pair[1], T), parts
+            lambda pair: token_free_losses(joint(state.weights), pair[0], pair[1], T), parts
         )
         x_query = self._queries(fold(source, jnp.uint32(QUERIES)), TEST_SAMPLES)
         X = normals(fold(source, jnp.uint32(BATCH)), (TEST_SAMPLES, self.task.d, E.shape[2]))
         y = padded_subsets(fold(source, jnp.uint32(ENCODINGS)), TEST_SAMPLES, most, q, T)
-        sampled = losses(state.weights, Batch(X, y, E[0], x_query, T))
+        sampled = losses(joint(state.weights), Batch(X, y, E[0], x_query, T))
         return jnp.mean(population), jnp.mean(sampled)
 
     def _test_encodings(self, source: Stream) -> Float32[Array, "members d_e longest"]:

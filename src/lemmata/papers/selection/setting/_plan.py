@@ -42,7 +42,8 @@ class OnlineChoices:
     Attributes:
         encodings: ``stochastic`` or ``fixed``; None for what suits the plan.
         rate: the step size, if the plan states one.
-        samples, later_rate, change, initial, x_query, tests, seed: see ``Training``.
+        samples, later_rate, change, initial, x_query, tests, seed, factors, queries: see
+            ``Training``.
     """
 
     encodings: Positions | None = None
@@ -54,6 +55,8 @@ class OnlineChoices:
     x_query: Query = "zero"
     tests: tuple[tuple[int, int], ...] = ()
     seed: int = 0
+    factors: int = 0
+    queries: int = 1
 
     def __post_init__(self) -> None:
         check_word("encodings", self.encodings, Positions)
@@ -181,7 +184,8 @@ class Plan:
         """A bound on the delta of Definition A.1, for any encodings that the plan allows.
 
         With inner products of at most mu, a set of q has an isometry within (q-1) mu of the
-        lengths', and sets of q and 2q an orthogonality of at most sqrt(2) q mu.
+        lengths', and sets of q and 2q an orthogonality of at most sqrt(2) q mu. It is measured
+        where this bound is too large and delta is not plainly so: it is mu at least.
         """
         q, E = self.task.q, self.encodings
         if self.d_e is None:
@@ -193,7 +197,7 @@ class Plan:
         mu = float(np.abs(gram - np.diag(lengths)).max(initial=0.0))
         stretch = float(np.abs(lengths - 1).max())
         bound = max(stretch + (q - 1) * mu, math.sqrt(2) * q * mu)
-        if bound < NEEDED_DELTA or self.task.T > MEASURED:
+        if bound < NEEDED_DELTA or max(stretch, mu) >= NEEDED_DELTA or self.task.T > MEASURED:
             return bound
         measured = measure_isometry(E, q)
         return measured.delta if measured.exact else bound

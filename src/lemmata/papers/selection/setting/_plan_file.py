@@ -35,7 +35,13 @@ KEYS = ("T", "q", "d", "name", "eta", "eps", "d_e", "threshold", "encodings", "t
 TRAINING_KEYS = tuple(choice.name for choice in fields(OnlineChoices) if choice.name != "rate")
 CHOICES = {"encodings": get_args(Positions), "x_query": get_args(Query)}
 
-MOST = {"samples": 1_000_000, "change": 2**62, "seed": 2**32 - 1}
+MOST = {
+    "samples": 1_000_000,
+    "change": 2**62,
+    "seed": 2**32 - 1,
+    "factors": 10_000,
+    "queries": 1_000_000,
+}
 
 LARGEST = 100_000
 """The largest T, q or d: more is a slip of the pen."""

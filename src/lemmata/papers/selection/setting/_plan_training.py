@@ -12,10 +12,14 @@ from jaxtyping import Int
 from lemmata._errors import InputError, unknown_name
 from lemmata.training import Guarded, Store, log_spaced, record_steps, run
 
+from ..theory import width_law
 from ._descents import LANES, descents
 from ._encodings import one_hot
 from ._forecast import loss_elsewhere
+from ._networks import least_loss
 from ._plan import Plan, Query
+from ._trained_networks import USUAL_RATE as NET_RATE
+from ._trained_networks import NetTraining
 from ._trained_plan import TrainedPlan
 from ._training import Training, TrainingRun
 from ._two_scalars import TwoScalars
@@ -38,11 +42,13 @@ SAFE_DIMENSIONS = 60
 LARGEST_ALPHA = 1e6
 """Beyond this gradient descent has diverged."""
 
+FRESH = "a fresh batch a step"
+
 RULES = {
     "gd": "gradient descent on the population loss, (3) or for random encodings (4), in the two "
     "numbers alpha and C that it comes down to",
-    "sgd": "stochastic gradient descent on V and W, a fresh batch a step",
-    "adam": "Adam on V and W, a fresh batch a step",
+    "sgd": f"stochastic gradient descent on V and W, {FRESH}",
+    "adam": f"Adam on V and W, {FRESH}",
 }
 
 
@@ -56,7 +62,9 @@ class PlanTraining:
         steps: how many.
         record: which to record; spread evenly over their logarithm unless given.
         seed: everything random.
-        samples, x_query: for training on samples, see ``Training``.
+        samples, x_query, initial, factors, queries: for training on samples, see ``Training``.
+        width: trains a fully connected net in the place of the transformer, whose first layer has
+            so many neurons.
     """
 
     algorithm: str = "gd"
@@ -66,6 +74,10 @@ class PlanTraining:
     seed: int | None = None
     samples: int | None = None
     x_query: Query | None = None
+    initial: float | None = None
+    factors: int | None = None
+    queries: int | None = None
+    width: int | None = None
 
     def __post_init__(self) -> None:
         if self.algorithm not in ALGORITHMS:
@@ -76,7 +88,8 @@ class PlanTraining:
             raise InputError(f"the step size must be a positive number; got {self.rate}")
         if self.total > MOST_STEPS:
             raise InputError(f"{self.total:,} steps are too many (at most {MOST_STEPS:,})")
-        for name, least in (("seed", 0), ("samples", 1)):
+        smallest = {"seed": 0, "samples": 1, "initial": 0, "factors": 0, "queries": 1, "width": 1}
+        for name, least in smallest.items():
             value = getattr(self, name)
             if value is not None and value < least:
                 raise InputError(f"{name} must be at least {least}; got {value}")
@@ -100,6 +113,8 @@ class PlanTraining:
             return float(self.rate)
         if self.algorithm == "gd":
             return plan.rate
+        if self.width is not None:
+            return NET_RATE
         stated = plan.training.rate if self.algorithm == "sgd" else None
         return USUAL_RATES[self.algorithm] if stated is None else stated
 
@@ -107,15 +122,25 @@ class PlanTraining:
         """What exactly is run, in one sentence."""
         rates = sorted({self.step_size(plan) for plan in plans})
         size = f"{rates[0]:g}" if len(rates) == 1 else f"{rates[0]:g} to {rates[-1]:g}"
-        return f"{RULES[self.algorithm]}: {self.total:,} steps of size {size}"
+        return f"{self._rule(plans)}: {self.total:,} steps of size {size}"
+
+    def _rule(self, plans: Sequence[Plan]) -> str:
+        if self.width is not None:
+            neurons = f"{self.width} neuron{'s' if self.width > 1 else ''}"
+            return f"Adam on a fully connected net with {neurons} in its first layer, {FRESH}"
+        said = [plan.training.factors if self.factors is None else self.factors for plan in plans]
+        trained = {"V, K and Q" if factors else "V and W" for factors in said}
+        return RULES[self.algorithm].replace("V and W", " or ".join(sorted(trained)))
 
     def of(self, plan: Plan) -> Plan:
         """The plan as it is trained; refused if it cannot be."""
-        names = ("seed", "samples", "x_query")
+        names = ("seed", "samples", "x_query", "initial", "factors", "queries")
         said = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         training = replace(plan.training, **said)
         changed = replace(plan, rate=self.step_size(plan), training=training)
-        if self.algorithm == "gd":
+        if self.width is not None:
+            _check_net(changed)
+        elif self.algorithm == "gd":
             _check_descent(changed)
         else:
             self.online(changed)
@@ -145,6 +170,8 @@ class PlanTraining:
     ) -> list[TrainedPlan]:
         """Train the plans."""
         chosen = [self.of(plan) for plan in plans]
+        if self.width is not None:
+            return [self._train_net(plan, self.width, store, progress) for plan in chosen]
         if self.algorithm != "gd":
             return [self._train_online(plan, store, progress) for plan in chosen]
         trained: list[TrainedPlan | None] = [None] * len(chosen)
@@ -209,10 +236,60 @@ class PlanTraining:
         }
         return TrainedPlan(plan, series, trained.diverged, losses, trained)
 
+    def _train_net(
+        self, plan: Plan, width: int, store: Store | None, progress: Callable[[int], None]
+    ) -> TrainedPlan:
+        """Half the squared error on fresh samples, as of the transformer."""
+        how = plan.training
+        training = NetTraining.of(
+            plan.task,
+            [width],
+            steps=self.total,
+            samples=how.samples,
+            rate=self.step_size(plan),
+            seed=how.seed,
+        )
+        recording = run(training, self.recorded, store=store, progress=progress, group=1, chunk=1)
+        first = np.asarray(recording.final.weights.first, dtype=float)[0]
+        net = {
+            "width": width,
+            "standard_error": 0.5 * float(recording.series["error"][0, -1]),
+            "least_of_width": 0.5 * float(width_law(plan.T, plan.q, plan.d, width)),
+            "least_with_first_layer": 0.5 * least_loss(plan.task, first[:, : plan.T * plan.d]),
+        }
+        loss = 0.5 * recording.series["loss"][0].astype(float)
+        series = {"loss": loss, "least": np.full(len(loss), net["least_of_width"])}
+        return TrainedPlan(plan, series, None, {"net": net})
+
+
+def _check_net(plan: Plan) -> None:
+    """A fully connected net gets the subset as a q-hot vector, and has no attention."""
+    if plan.kind != "one-hot":
+        raise InputError(
+            f"{plan.name}: a fully connected net sees no encodings; leave out d_e and encodings"
+        )
+    inputs = plan.T * (plan.d + 1)
+    if inputs > WIDEST:
+        raise InputError(
+            f"{plan.name}: a net with {inputs:,} inputs is too large (at most {WIDEST:,})"
+        )
+    said = set(plan.training.document()) - {"samples", "seed"}
+    if said:
+        raise InputError(
+            f"{plan.name}: {', '.join(sorted(said))} would have no effect on a fully connected "
+            "net; leave it out"
+        )
+
 
 def _check_descent(plan: Plan) -> None:
     """Gradient descent in two numbers starts at zero and averages over encodings."""
     how = plan.training
+    if how.factors or how.queries > 1:
+        word = "factors" if how.factors else "queries"
+        raise InputError(
+            f"{plan.name}: gradient descent in two numbers is for one W and one query a sequence; "
+            f"leave out {word}, or use --algorithm sgd"
+        )
     if how.initial:
         raise InputError(
             f"{plan.name}: gradient descent in two numbers starts from zero, not from random "
@@ -228,10 +305,11 @@ def _check_descent(plan: Plan) -> None:
 def _check_online(plan: Plan, longest: int, d_e: int) -> None:
     """Refuse what is too large to train on samples, or has no encodings."""
     how, task = plan.training, plan.task
-    if task.d + d_e > WIDEST or how.samples * task.d * longest > MOST_NUMBERS:
+    numbers = how.samples * how.queries * task.d * longest
+    if task.d + d_e > WIDEST or numbers > MOST_NUMBERS:
         raise InputError(
             f"{plan.name}: training on samples with d + d_e = {task.d + d_e:,} (at most "
-            f"{WIDEST:,}) and samples d T = {how.samples * task.d * longest:,} (at most "
+            f"{WIDEST:,}) and samples queries d T = {numbers:,} (at most "
             f"{MOST_NUMBERS:,}) is too large; use --algorithm gd, which needs no samples"
         )
     if plan.kind != "random" and how.encodings == "stochastic":

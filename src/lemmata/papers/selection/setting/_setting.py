@@ -59,6 +59,7 @@ class SelectionSetting(AbstractSetting[Plan]):
         Column("cosine_V", "cosine of V", "with its direction in theory, on samples"),
         Column("cosine_W", "cosine of W", "with its direction in theory, on samples"),
         Column("population", "population loss", "over 1,024 subsets, when training on samples"),
+        Column("least", "least of its width", "what no fully connected net of its width is below"),
     )
     options: ClassVar[tuple[Option, ...]] = (
         Option(
@@ -112,6 +113,40 @@ class SelectionSetting(AbstractSetting[Plan]):
             expects="zero, fixed or random",
             algorithms=ON_SAMPLES,
             choices=get_args(Query),
+        ),
+        Option(
+            "initial",
+            "--initial",
+            "the size of Gaussian first weights; usually the plan's, 0",
+            parse=float,
+            expects="a number that is not negative",
+            algorithms=ON_SAMPLES,
+        ),
+        Option(
+            "factors",
+            "--factors",
+            "train K and Q apart, with so many rows each, in the place of W = K'Q; needs --initial",
+            parse=int,
+            expects="a positive whole number",
+            algorithms=ON_SAMPLES,
+        ),
+        Option(
+            "queries",
+            "--queries",
+            "subsets that are asked for in each sequence, whose losses are added: T in the "
+            "original task (Appendix A.2); usually 1",
+            parse=int,
+            expects="a positive whole number",
+            algorithms=ON_SAMPLES,
+        ),
+        Option(
+            "width",
+            "--width",
+            "train a fully connected net, whose first layer has so many neurons, in the place of "
+            "the transformer",
+            parse=int,
+            expects="a positive whole number",
+            algorithms=("adam",),
         ),
     )
 

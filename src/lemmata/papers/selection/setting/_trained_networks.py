@@ -7,7 +7,7 @@ ask how the subset is written, and training finds this easier than the positions
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -24,6 +24,9 @@ from ._task import Task
 
 TEST_SAMPLES = 40_000
 """Fresh samples on which a net is measured."""
+
+USUAL_RATE = 5e-3
+"""The first step size of Adam."""
 
 START, BATCHES, TEST = range(3)
 """What a run draws, as children of its stream."""
@@ -63,6 +66,30 @@ class NetTraining(AbstractDynamics[NetState]):
     samples: int = eqx.field(static=True)
     rate: float = eqx.field(static=True)
     steps: int = eqx.field(static=True)
+
+    @classmethod
+    def of(
+        cls,
+        task: Task,
+        widths: Sequence[int],
+        *,
+        steps: int = 2_000,
+        samples: int = 256,
+        hidden: int = 64,
+        rate: float = USUAL_RATE,
+        seed: int = 0,
+    ) -> "NetTraining":
+        """One net for each width, side by side."""
+        source, neurons = stream(seed), np.arange(max(widths))
+        return cls(
+            source=jax.vmap(lambda i: fold(source, i))(jnp.arange(len(widths), dtype=jnp.uint32)),
+            open=jnp.asarray(neurons[None] < np.asarray(widths)[:, None], dtype=jnp.float32),
+            task=task,
+            hidden=hidden,
+            samples=samples,
+            rate=rate,
+            steps=steps,
+        )
 
     def init(self) -> NetState:
         source, (T, d) = fold(self.source, jnp.uint32(START)), (self.task.T, self.task.d)
@@ -138,25 +165,12 @@ def train_nets(
     widths: Sequence[int],
     *,
     steps: int = 2_000,
-    samples: int = 256,
-    hidden: int = 64,
-    rate: float = 5e-3,
-    seed: int = 0,
     store: Store | None = None,
     progress: Callable[[int], None] = lambda _: None,
+    **how: Any,
 ) -> list[TrainedNet]:
-    """Train one net for each width."""
-    neurons = np.arange(max(widths))
-    source = stream(seed)
-    dynamics = NetTraining(
-        source=jax.vmap(lambda i: fold(source, i))(jnp.arange(len(widths), dtype=jnp.uint32)),
-        open=jnp.asarray(neurons[None] < np.asarray(widths)[:, None], dtype=jnp.float32),
-        task=task,
-        hidden=hidden,
-        samples=samples,
-        rate=rate,
-        steps=steps,
-    )
+    """Train one net for each width; ``how`` is what ``NetTraining.of`` takes."""
+    dynamics = NetTraining.of(task, widths, steps=steps, **how)
     found = run(dynamics, np.array([steps]), store=store, progress=progress, group=1, chunk=1)
     first = np.asarray(found.final.weights.first, dtype=float)
     size = task.T * task.d

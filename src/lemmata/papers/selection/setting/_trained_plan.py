@@ -25,14 +25,15 @@ class TrainedPlan:
         plan: the plan, with the step size that was used.
         series: what was recorded.
         diverged: the step at which training blew up; None if it did not.
-        losses: ``tests``, the losses of other tasks, and on samples ``validation``.
+        losses: ``tests``, the losses of other tasks, and on samples ``validation``; of a fully
+            connected net ``net``, with the least that its width allows.
         online: the run on samples, with its weights.
     """
 
     plan: Plan
     series: dict[str, Series]
     diverged: int | None
-    losses: dict[str, dict[str, Series]]
+    losses: dict[str, dict[str, Any]]
     online: TrainingRun | None = None
 
     def __getattr__(self, name: str) -> Any:
@@ -64,9 +65,11 @@ class TrainedPlan:
         """What to do about a run that diverged."""
         if self.diverged is None:
             return None
+        q, queries = self.plan.task.q, self.plan.training.queries
+        over, limit = ("/queries" if queries > 1 else ""), 2 * q / queries
         return (
             f"diverged at step {self.diverged}: use a step size below {self.plan.rate:g} (gradient "
-            f"descent is stable below 2q = {2 * self.plan.task.q})"
+            f"descent is stable below 2q{over} = {limit:g})"
         )
 
     @property

@@ -15,8 +15,8 @@ from lemmata._errors import InputError
 from lemmata.training import Recording, Store, fold, normals, record_steps, run, stream
 
 from ._encodings import check_threshold, near_orthogonal
-from ._model import Weights
-from ._online import QUERY, START, OnlineState, OnlineTraining
+from ._model import Factors, Weights
+from ._online import QUERY, START, OnlineState, OnlineTraining, joint
 from ._plan import OnlineChoices, Plan, Positions, Query, check_word
 from ._task import Task
 
@@ -41,6 +41,9 @@ class Training:
         steps, record: how many steps, and which to record.
         tests: other tasks (T, q) to look at while training goes on.
         seed: everything random.
+        factors: the number of rows of separate matrices K and Q with W = K'Q; 0 for one W.
+        queries: subsets that are asked for in each sequence (T in the original task, Appendix
+            A.2); the losses of all are added.
     """
 
     task: Task
@@ -58,11 +61,13 @@ class Training:
     record: tuple[int, ...] = ()
     tests: tuple[tuple[int, int], ...] = ()
     seed: int = 0
+    factors: int = 0
+    queries: int = 1
 
     def __post_init__(self) -> None:
         for name, known in (("encodings", Positions), ("algorithm", Algorithm), ("x_query", Query)):
             check_word(name, getattr(self, name), known)
-        for name in ("d_e", "samples"):
+        for name in ("d_e", "samples", "queries"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be a positive whole number")
         for name in ("rate", "later_rate", "initial"):
@@ -71,6 +76,11 @@ class Training:
                 raise InputError(f"{name} must be a number that is not negative; got {value!r}")
         if self.rate == 0:
             raise InputError("the step size must be positive")
+        if self.factors and not self.initial:
+            raise InputError(
+                "with K = Q = 0 no gradient moves either of them; say how large the first weights "
+                "are (initial, such as 0.1)"
+            )
         for T, q in self.tests:
             Task(T, q, self.task.d)
         for T in {self.task.T, *(T for T, _ in self.tests)} if self.fresh else {self.longest}:
@@ -107,11 +117,11 @@ class Training:
         source = stream(self.seed)
         first = fold(source, jnp.uint32(START))
         d, width = self.task.d, self.task.d + self.d_e
-        shape = (d, width), (width, width)
-        start = Weights(
+        attention = [(self.factors, width)] * 2 if self.factors else [(width, width)]
+        start = (Factors if self.factors else Weights)(
             *(
                 jnp.float32(self.initial) * normals(fold(first, jnp.uint32(i)), size)
-                for i, size in enumerate(shape)
+                for i, size in enumerate([(d, width), *attention])
             )
         )
         # Fresh encodings are drawn as well, though not used: this refuses what cannot be found.
@@ -134,6 +144,7 @@ class Training:
                 x_query=self.x_query,
                 algorithm=self.algorithm,
                 tests=self.tests,
+                queries=self.queries,
             ),
         )
 
@@ -175,9 +186,14 @@ class TrainingRun:
 
     @property
     def weights(self) -> Weights:
-        """The weights at the end."""
+        """V and W at the end."""
+        return joint(self.trained)
+
+    @property
+    def trained(self) -> Weights | Factors:
+        """What was trained, at the end: V and W, or V, K and Q."""
         found = self.recording.final.weights
-        return Weights(*(jnp.asarray(leaf[0], dtype=float) for leaf in found))
+        return type(found)(*(jnp.asarray(leaf[0], dtype=float) for leaf in found))
 
     @property
     def diverged(self) -> int | None:
