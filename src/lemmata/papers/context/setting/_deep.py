@@ -217,6 +217,12 @@ class DeepTraining:
         first = (self.task.d + 1) * self.d_model
         return 2 * self.batch * self.task.K * (3 * inner + 2 * first)
 
+    @property
+    def attention_per_step(self) -> int:
+        """Attention weights of a step, each with a power of e: one for all pairs of tokens of a
+        prompt in every head."""
+        return self.batch * self.layers * self.heads * self.task.K**2
+
     def network(self) -> DeepTransformer:
         """The network before training.
 
