@@ -34,10 +34,14 @@ TINY = DeepTraining(
 @pytest.fixture(scope="module")
 def tiny() -> DeepDynamics:
     """One instance in float64, no array as it starts, so that norms do something too."""
+    return in_double(TINY)
+
+
+def in_double(how: DeepTraining) -> DeepDynamics:
     rng = np.random.default_rng(0)
     single = jax.tree.map(
         lambda leaf: leaf[0].astype(float) if eqx.is_inexact_array(leaf) else leaf[0],
-        TINY.dynamics(),
+        how.dynamics(),
     )
     start = jax.tree.map(
         lambda leaf: leaf + jnp.asarray(0.3 * rng.standard_normal(leaf.shape)), single.start
@@ -61,16 +65,19 @@ def normalized(x: np.ndarray, scale: np.ndarray, shift: np.ndarray) -> np.ndarra
     return centred / np.sqrt(x.var(axis=1, keepdims=True) + 1e-5) * scale + shift
 
 
-def by_hand(tiny: DeepDynamics, row: np.ndarray) -> np.ndarray:
+def by_hand(tiny: DeepDynamics, row: np.ndarray, *, post: bool = True) -> np.ndarray:
     """One prompt through the network: one layer and one head at a time."""
     net, tokens, heads = jax.tree.map(np.asarray, tiny.start), np.asarray(tiny.tokens), TINY.heads
     shown = np.where(np.arange(len(row)) < TINY.task.N, row, 0.0)
     x = np.vstack([tokens, shown]).T @ net.embed.weight.T + net.embed.bias
     layers = net.layers
+    norms = layers.of_attention, layers.of_widening
     for i in range(len(layers.widen.weight)):
-        parts = layers.attention
+        first, second = (lambda x, n=n, i=i: normalized(x, n.weight[i], n.bias[i]) for n in norms)
+        parts, inner = layers.attention, x if post else first(x)
         q, k, v = (
-            x @ part.weight[i].T for part in (parts.query_proj, parts.key_proj, parts.value_proj)
+            inner @ part.weight[i].T
+            for part in (parts.query_proj, parts.key_proj, parts.value_proj)
         )
         size = x.shape[1] // heads
         attended = np.zeros_like(x)
@@ -79,10 +86,12 @@ def by_hand(tiny: DeepDynamics, row: np.ndarray) -> np.ndarray:
             powers = np.exp(q[:, own] @ k[:, own].T / np.sqrt(size))
             attended[:, own] = powers @ v[:, own] / powers.sum(axis=1, keepdims=True)
         x = x + attended @ parts.output_proj.weight[i].T
-        x = normalized(x, layers.after_attention.weight[i], layers.after_attention.bias[i])
-        wide = np.maximum(x @ layers.widen.weight[i].T + layers.widen.bias[i], 0)
+        x = first(x) if post else x
+        inner = x if post else second(x)
+        wide = np.maximum(inner @ layers.widen.weight[i].T + layers.widen.bias[i], 0)
         x = x + wide @ layers.narrow.weight[i].T + layers.narrow.bias[i]
-        x = normalized(x, layers.after_widening.weight[i], layers.after_widening.bias[i])
+        x = second(x) if post else x
+    x = x if post else normalized(x, net.last.weight, net.last.bias)
     return (x @ net.read.weight.T + net.read.bias)[:, 0]
 
 
@@ -90,6 +99,14 @@ def test_predictions_by_hand(tiny: DeepDynamics, predict: Callable[..., np.ndarr
     labels = np.asarray(tiny.tests[1])
     expected = np.array([by_hand(tiny, row) for row in labels])
     np.testing.assert_allclose(predict(tiny.tokens, labels), expected, rtol=1e-10, atol=1e-10)
+
+
+def test_predictions_by_hand_with_norms_before_parts():
+    found, row = in_double(replace(TINY, norm="pre")), np.linspace(-1, 2, 7)
+    predicted = found.predict(found.start, jnp.asarray(row[None]))[0]
+    expected = by_hand(found, row, post=False)
+    np.testing.assert_allclose(predicted, expected, rtol=1e-10, atol=1e-10)
+    assert np.abs(expected - by_hand(found, row)).max() > 0.01
 
 
 def test_queries_may_change_places(tiny: DeepDynamics, predict: Callable[..., np.ndarray]):
@@ -155,7 +172,11 @@ def test_prompts_follow_the_two_laws():
 
 @pytest.mark.parametrize(
     ("change", "said"),
-    [({"heads": 4}, "must divide it; got H = 4"), ({"layers": 0}, "layers must be a positive")],
+    [
+        ({"heads": 4}, "must divide it; got H = 4"),
+        ({"layers": 0}, "layers must be a positive"),
+        ({"norm": "both"}, "unknown norm 'both'"),
+    ],
 )
 def test_impossible_networks(change: dict[str, int], said: str):
     with pytest.raises(InputError, match=said):
@@ -313,7 +334,7 @@ def test_the_largest_ratio_of_linear_maps(bench: Bench):
 def test_the_experiment_about_heads(bench: Bench):
     """With the sizes of the other run, so that nothing is compiled again."""
     sizes = DeepRuns(32, 64, 16, 3e-3, heads=(4,), steps=2, records=2, seeds=2)
-    assert replace(sizes, steps=1_000, records=50, seeds=1) == DEEP.training
+    assert replace(sizes, steps=600, records=30, seeds=1) == DEEP.training
     done: list[int] = []
     small = replace(HEADS, instances=DEEP.instances, training=sizes)
     found = Bench(track=lambda title, total: done.append).evidence(small)

@@ -153,8 +153,8 @@ def equation_43b(run: Run) -> Comparisons:
 )
 @case_by_case
 def equation_48_vectors(run: Run, length: float) -> Comparisons:
-    """For the least singular vector x, of norm 1/2 against what is printed: at the start sqrt(zeta_0)
-    times 1/2 and sqrt(1/2)."""
+    """For the least singular vector x, of norm 1/2 where none is stated; at the start the sides are
+    sqrt(zeta_0) times 1/2 and sqrt(1/2)."""
     left, zeta = length * np.sqrt(_least_eigenvalue(run)), run.plan.constants.zeta
     return at_least(left, np.sqrt(zeta / 2), baseline=0.0, part="||x'B_k||")
 

@@ -178,7 +178,7 @@ KINDS = ("Gaussian", "unit")
 @claim(
     "section-4/setup",
     "Section 4, Setup",
-    "The experiments start as Section 3 has it: w = 0, and Gaussian Q with which Assumption 2 holds.",
+    "The experiments start as Section 3 has it: w = 0, and Gaussian Q by which Assumption 2 holds.",
     on=AT_START,
     versions=[
         Version(

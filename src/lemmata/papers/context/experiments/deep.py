@@ -92,7 +92,7 @@ def train_deep(
 DEEP = Experiment(
     TASK,
     train_deep,
-    DeepRuns(32, 64, 16, 3e-3, heads=(4,), steps=1_000, records=50),
+    DeepRuns(32, 64, 16, 3e-3, heads=(4,), steps=600, records=30),
     DeepRuns(64, 128, 64, 1e-3, heads=(4,), steps=4_000, records=80),
     own=True,
 )

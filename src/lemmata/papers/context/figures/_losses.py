@@ -87,8 +87,9 @@ def _caption(unit: OneLayer, sampled: OneLayer, numbers: dict[str, Any]) -> str:
         f"{number(moved['Gaussian tokens'], 2)} of its size, against "
         f"{number(moved['unit tokens'], 2)}. The inference loss in domain is twice the gap "
         "exactly; that under N(1, 4I) is more than four times as large for any weights. (a) and "
-        f"(b) train on the population loss (9). The paper also speaks of {sampled.run.how.sample:,} "
-        f"prompts in batches of {sampled.run.how.batch}: (c) and (d), where the gap ends at "
+        "(b) train on the population loss (9). The paper also speaks of "
+        f"{sampled.run.how.sample:,} prompts in batches of {sampled.run.how.batch}: (c) and (d), "
+        "where the gap ends at "
         f"{number(gaps['unit, sampled'], 2)} and {number(gaps['Gaussian, sampled'], 2)}. (d) is "
         "Section 4's set-up to the letter."
     )
