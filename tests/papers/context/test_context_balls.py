@@ -186,6 +186,6 @@ def test_more_heads_keep_those_before_and_fewer_tokens_the_first():
     more = replace(PLAN, heads=8)
     np.testing.assert_array_equal(np.asarray(more.start.Q)[:, :4], np.asarray(PLAN.start.Q))
     smallest = [np.linalg.svd(B)[1][-1] ** 2 for B in PLAN.frozen.scores]
-    for K, rate in zip(growth.sizes, growth.best_rates_by_size, strict=True):
+    for K, rate in zip(growth.sizes, growth.rates_by_size(best=True), strict=True):
         expected = min(smallest[:K]) / (2 * 2**0.5 * 4 * PLAN.task.spectral**2)
         assert rate == pytest.approx(expected, rel=1e-9)

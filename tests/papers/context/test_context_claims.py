@@ -40,8 +40,10 @@ KINDS = {
     "equation-17": "constant",
     "equation-33": "misprint",
     "equation-46/gaussian": "hypothesis",
+    "equation-48/vectors": "misprint",
     "equation-56": "misprint",
     "equation-59": "constant",
+    "equation-59/terms": "constant",
     "equation-70/loss": "misprint",
     "equation-77/variance": "misprint",
     "equation-79": "constant",
@@ -49,15 +51,19 @@ KINDS = {
     "lemma-10": "constant",
     "lemma-5": "constant",
     "lemma-7/gaussian": "hypothesis",
+    "lemma-7/loss": "misprint",
+    "section-3.1/dictionary/least-gamma": "substance",
     "section-3.1/heads": "substance",
     "section-3.2/best": "substance",
     "section-3.2/better": "substance",
     "section-3.2/closer": "substance",
+    "section-3.3/determined": "hypothesis",
     "section-3.3/noiseless": "misprint",
+    "section-4/setup/tokens": "hypothesis",
 }
 """What fails, and in what way."""
 
-UNDECIDED = {"figure-2a/converges/gaussian"}
+UNDECIDED = {"figure-2a/converges/gaussian", "figure-4/stops"}
 """What a run of this length cannot tell; all other statements hold."""
 
 TIGHTNESS = {
@@ -71,6 +77,8 @@ TIGHTNESS = {
     "equation-43a": 4.0,
     "equation-43b": 2.0,
     "equation-46": 8**0.5,
+    "equation-47/sum": 1.0,
+    "equation-48/vectors/repaired": 2**0.5,
     "equation-49": 2.0,
     "equation-54": 1.0,
     "equation-55": 2**0.5,
@@ -143,12 +151,12 @@ def test_what_is_off_in_the_ninth_digit_is_noticed(bench: Bench, name: str, chan
         assert [judge(part, found).status for part in ALL[name].compare(found)] == [status]
 
 
-def test_theorem_1_speaks_of_48_runs_and_is_loose_by_a_factor_of_four(bench: Bench):
-    """16 tasks with three choices of gamma and eta_Q. Late the gap falls twice as fast as its root,
+def test_theorem_1_speaks_of_51_runs_and_is_loose_by_a_factor_of_four(bench: Bench):
+    """17 tasks with three choices of gamma and eta_Q. Late the gap falls twice as fast as its root,
     and (18) gives away another factor of two."""
     verdict = check(ALL["theorem-1"], bench)
     assert verdict.support is not None
-    assert (verdict.support.instances, verdict.support.set_aside) == (48, 0)
+    assert (verdict.support.instances, verdict.support.set_aside) == (51, 0)
     assert verdict.parts[0].tightness is not None
     assert 4 < verdict.parts[0].tightness.factor < 4.3
 
@@ -274,7 +282,7 @@ def test_an_ordinary_plan_is_judged_on_its_own():
     assert of[Status.VACUOUS] == set()
     figures = {name for name in ALL if name.startswith(("figure-2", "figure-4", "figure-5"))}
     assert figures <= of[Status.INAPPLICABLE]
-    assert len(of[Status.HOLDS]) == 89
+    assert len(of[Status.HOLDS]) == 98
     for verdict in verdicts.values():
         if verdict.witness and "dataset" in verdict.witness:
             assert "mine" in verdict.witness["dataset"]
@@ -283,6 +291,7 @@ def test_an_ordinary_plan_is_judged_on_its_own():
 ORDINARY_FAILS = {
     *("equation-70/loss", "equation-77/variance", "equation-79", "lemma-5", "section-3.1/heads"),
     *("section-3.2/best", "section-3.2/better", "section-3.2/closer", "section-3.3/noiseless"),
+    *("equation-48/vectors", "lemma-7/loss"),
 }
 
 
@@ -290,12 +299,12 @@ ORDINARY_FAILS = {
     ("own", "fails", "silent"),
     [
         (plan(tau=0.0), 1, set()),
-        (plan(tokens=repeated()), 8, {"own/bayes"}),
-        (plan(times=60.0), 10, {"lemma-2", "own/softmax-constant", "own/bayes"}),
-        (Plan(Task(np.ones((1, 1)), np.ones((1, 1)), 1, 0.1, "one token"), 1), 1, set()),
+        (plan(tokens=repeated()), 9, {"own/bayes"}),
+        (plan(times=60.0), 11, {"lemma-2", "own/softmax-constant", "own/bayes"}),
+        (Plan(Task(np.ones((1, 1)), np.ones((1, 1)), 1, 0.1, "one token"), 1), 2, set()),
         (
             Plan(Task(unit_tokens(), np.zeros((2, 12)), 12, 0.1, "nothing to learn"), 12),
-            4,
+            6,
             {"equation-67", "figure-3/minimum", "own/best-is-worse", "section-3.2/noise"},
         ),
     ],

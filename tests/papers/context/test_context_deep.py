@@ -34,10 +34,14 @@ TINY = DeepTraining(
 @pytest.fixture(scope="module")
 def tiny() -> DeepDynamics:
     """One instance in float64, no array as it starts, so that norms do something too."""
+    return in_double(TINY)
+
+
+def in_double(how: DeepTraining) -> DeepDynamics:
     rng = np.random.default_rng(0)
     single = jax.tree.map(
         lambda leaf: leaf[0].astype(float) if eqx.is_inexact_array(leaf) else leaf[0],
-        TINY.dynamics(),
+        how.dynamics(),
     )
     start = jax.tree.map(
         lambda leaf: leaf + jnp.asarray(0.3 * rng.standard_normal(leaf.shape)), single.start
@@ -61,16 +65,19 @@ def normalized(x: np.ndarray, scale: np.ndarray, shift: np.ndarray) -> np.ndarra
     return centred / np.sqrt(x.var(axis=1, keepdims=True) + 1e-5) * scale + shift
 
 
-def by_hand(tiny: DeepDynamics, row: np.ndarray) -> np.ndarray:
+def by_hand(tiny: DeepDynamics, row: np.ndarray, *, post: bool = True) -> np.ndarray:
     """One prompt through the network: one layer and one head at a time."""
     net, tokens, heads = jax.tree.map(np.asarray, tiny.start), np.asarray(tiny.tokens), TINY.heads
     shown = np.where(np.arange(len(row)) < TINY.task.N, row, 0.0)
     x = np.vstack([tokens, shown]).T @ net.embed.weight.T + net.embed.bias
     layers = net.layers
+    norms = layers.of_attention, layers.of_widening
     for i in range(len(layers.widen.weight)):
-        parts = layers.attention
+        first, second = (lambda x, n=n, i=i: normalized(x, n.weight[i], n.bias[i]) for n in norms)
+        parts, inner = layers.attention, x if post else first(x)
         q, k, v = (
-            x @ part.weight[i].T for part in (parts.query_proj, parts.key_proj, parts.value_proj)
+            inner @ part.weight[i].T
+            for part in (parts.query_proj, parts.key_proj, parts.value_proj)
         )
         size = x.shape[1] // heads
         attended = np.zeros_like(x)
@@ -79,10 +86,12 @@ def by_hand(tiny: DeepDynamics, row: np.ndarray) -> np.ndarray:
             powers = np.exp(q[:, own] @ k[:, own].T / np.sqrt(size))
             attended[:, own] = powers @ v[:, own] / powers.sum(axis=1, keepdims=True)
         x = x + attended @ parts.output_proj.weight[i].T
-        x = normalized(x, layers.after_attention.weight[i], layers.after_attention.bias[i])
-        wide = np.maximum(x @ layers.widen.weight[i].T + layers.widen.bias[i], 0)
+        x = first(x) if post else x
+        inner = x if post else second(x)
+        wide = np.maximum(inner @ layers.widen.weight[i].T + layers.widen.bias[i], 0)
         x = x + wide @ layers.narrow.weight[i].T + layers.narrow.bias[i]
-        x = normalized(x, layers.after_widening.weight[i], layers.after_widening.bias[i])
+        x = second(x) if post else x
+    x = x if post else normalized(x, net.last.weight, net.last.bias)
     return (x @ net.read.weight.T + net.read.bias)[:, 0]
 
 
@@ -90,6 +99,14 @@ def test_predictions_by_hand(tiny: DeepDynamics, predict: Callable[..., np.ndarr
     labels = np.asarray(tiny.tests[1])
     expected = np.array([by_hand(tiny, row) for row in labels])
     np.testing.assert_allclose(predict(tiny.tokens, labels), expected, rtol=1e-10, atol=1e-10)
+
+
+def test_predictions_by_hand_with_norms_before_parts():
+    found, row = in_double(replace(TINY, norm="pre")), np.linspace(-1, 2, 7)
+    predicted = found.predict(found.start, jnp.asarray(row[None]))[0]
+    expected = by_hand(found, row, post=False)
+    np.testing.assert_allclose(predicted, expected, rtol=1e-10, atol=1e-10)
+    assert np.abs(expected - by_hand(found, row)).max() > 0.01
 
 
 def test_queries_may_change_places(tiny: DeepDynamics, predict: Callable[..., np.ndarray]):
@@ -155,7 +172,11 @@ def test_prompts_follow_the_two_laws():
 
 @pytest.mark.parametrize(
     ("change", "said"),
-    [({"heads": 4}, "must divide it; got H = 4"), ({"layers": 0}, "layers must be a positive")],
+    [
+        ({"heads": 4}, "must divide it; got H = 4"),
+        ({"layers": 0}, "layers must be a positive"),
+        ({"norm": "both"}, "unknown norm 'both'"),
+    ],
 )
 def test_impossible_networks(change: dict[str, int], said: str):
     with pytest.raises(InputError, match=said):
@@ -191,7 +212,7 @@ def test_the_papers_size():
 @pytest.fixture(scope="module")
 def bench() -> Bench:
     """The default run of Figure 2b; Figure 5 made up."""
-    return with_heads(made_up(0.05, 0.002))
+    return with_heads(made_up(0.05, 0.002, one=0.02))
 
 
 def with_heads(evidence: Evidence[Heads]) -> Bench:
@@ -201,21 +222,26 @@ def with_heads(evidence: Evidence[Heads]) -> Bench:
     return bench
 
 
-def made_up(
-    shift: float, spread: float, seconds: tuple[float, float] = (0.1, 0.2)
-) -> Evidence[Heads]:
-    """Losses that halve every ten steps; with more heads higher by about exp(shift)."""
-    steps = np.arange(0, 41, 10)
-    deviations = np.array([0.0, 0.0, 0.0]), shift + spread * np.array([-1.0, 0.0, 1.0])
+MADE_UP = replace(TINY, task=draw_task(8, 16, 16, 8, 0.01, seed=0, unit=False), d_model=16)
+
+
+def made_up(shift: float, spread: float, one: float = 0.0) -> Evidence[Heads]:
+    """Losses that halve every ten steps; with 16 heads higher by about exp(shift) than with 4, and
+    with one head by exp(one). A step takes twice as long with 16."""
+    steps, around = np.arange(0, 41, 10), spread * np.array([-1.0, 0.0, 1.0])
     cases = []
-    for heads, own, each in zip((4, 16), seconds, deviations, strict=True):
+    for heads, own, each in (
+        (1, 0.1, one + 0 * around),
+        (4, 0.1, 0 * around),
+        (16, 0.2, shift + around),
+    ):
         runs = []
         for seed, up in enumerate(each):
             series = {
                 name: np.array([size * 2.0 ** (-steps / 10) * np.exp(up * (steps > 0))])
                 for name, size in (("training", 1.0), ("in_domain", 2.0), ("out_of_domain", 9.0))
             }
-            how = replace(TINY, seed=seed)
+            how = replace(MADE_UP, seed=seed, heads=heads)
             runs.append(DeepRun(how, Recording[Any](steps, series, None)))
         cases.append(Heads(f"H={heads}", heads, tuple(runs), own))
     return Evidence(tuple(cases), steps)
@@ -224,8 +250,8 @@ def made_up(
 @pytest.mark.parametrize("name", CLAIMS)
 def test_default_verdicts(bench: Bench, name: str):
     verdict = check(CLAIMS[name], bench)
-    assert verdict.status is Status.HOLDS, verdict.reason
-    assert verdict.tightness is not None
+    too_short = name == "figure-2b/converges"
+    assert verdict.status is (Status.UNDECIDED if too_short else Status.HOLDS), verdict.reason
 
 
 def judged(name: str, evidence: Evidence[Heads]) -> Verdict:
@@ -256,6 +282,42 @@ def test_heads_are_judged_by_students_t(
     assert judged("own/deep-heads-per-step", evidence).status is per_step
 
 
+def test_four_layers_above_the_least_loss_of_one_head_are_noticed():
+    """Losses a hundred times as high."""
+    evidence = made_up(0.05, 0.002, one=np.log(100))
+    assert judged("figure-5/few-heads", evidence).status is Status.FAILS
+
+
+def test_the_least_loss_of_one_head_by_a_search(bench: Bench):
+    """Columns of random attention, w fitted, never come below; the best simplex point does."""
+    case = bench.evidence(HEADS).cases[0]
+    task, rng = case.runs[0].how.task, np.random.default_rng(0)
+    gram, total = task.gram, 0.0
+    for column in task.target.T:
+        points = rng.dirichlet(np.full(task.N, 0.3), size=20_000)
+        cross, own = points @ gram @ column, np.einsum("pi,ij,pj->p", points, gram, points)
+        total += float(column @ gram @ column - (cross**2 / own).max())
+    assert case.floor < total / task.K < 1.6 * case.floor
+
+
+def test_attention_weights_are_those_of_the_forward_pass(tiny: DeepDynamics):
+    """Powers of e in the program that predicts; there is a loop over layers."""
+    traced = jax.make_jaxpr(tiny.predict)(tiny.start, tiny.sample[: TINY.batch])
+    assert powers(traced.jaxpr) == TINY.attention_per_step
+
+
+def powers(jaxpr: Any) -> int:
+    total = 0
+    for equation in jaxpr.eqns:
+        if equation.primitive.name == "exp":
+            total += int(np.prod(equation.outvars[0].aval.shape))
+        times = equation.params.get("length", 1)
+        for value in equation.params.values():
+            inner = getattr(value, "jaxpr", value)
+            total += times * powers(inner) if hasattr(inner, "eqns") else 0
+    return total
+
+
 def test_the_largest_ratio_of_linear_maps(bench: Bench):
     (found,) = bench.evidence(DEEP)
     inside, outside = found.how.test_labels()[:, :, : found.how.task.N]
@@ -271,10 +333,10 @@ def test_the_largest_ratio_of_linear_maps(bench: Bench):
 
 def test_the_experiment_about_heads(bench: Bench):
     """With the sizes of the other run, so that nothing is compiled again."""
-    sizes = DeepRuns(32, 64, 16, 5e-3, heads=(4,), steps=2, records=2, seeds=2)
-    assert replace(sizes, steps=150, records=10, seeds=1) == DEEP.training
+    sizes = DeepRuns(32, 64, 16, 3e-3, heads=(4,), steps=2, records=2, seeds=2)
+    assert replace(sizes, steps=600, records=30, seeds=1) == DEEP.training
     done: list[int] = []
-    small = replace(HEADS, training=sizes)
+    small = replace(HEADS, instances=DEEP.instances, training=sizes)
     found = Bench(track=lambda title, total: done.append).evidence(small)
     (case,) = found
     assert sum(done) == 4
@@ -306,18 +368,18 @@ def test_figure_2b(bench: Bench):
 
 
 def test_figure_5(bench: Bench):
-    """Four tenths of a second an instance: all 40 steps with 4 heads, 20 with 16."""
+    """In four seconds all 40 steps with 4 heads, 20 with 16."""
     drawing = _deep_heads.draw(bench)
     assert drawing.picture.get_size_inches()[0] == TEXT_WIDTH
     drawing.picture.draw_without_rendering()
     json.dumps(plain(drawing.numbers), allow_nan=False)
     assert drawing.numbers["seconds"] == pytest.approx(4.0)
-    few, many = drawing.numbers["by number of heads"]
+    _, few, many = drawing.numbers["by number of heads"]
     assert (few["steps"], many["steps"]) == (40, 20)
     assert few["inference, in domain"] == pytest.approx(2 / 16)
     assert many["training loss"] == pytest.approx(np.exp(0.05) / 4, rel=1e-4)
     assert many["training loss after all steps"] == pytest.approx(np.exp(0.05) / 16, rel=1e-4)
-    assert _deep_heads.final(bench.evidence(HEADS).cases[0], "training", 0.5) == pytest.approx(
+    assert _deep_heads.final(bench.evidence(HEADS).cases[1], "training", 0.5) == pytest.approx(
         2**-0.5
     )
     assert "H = 16: 200 ms a step, 20 steps" in drawing.caption

@@ -33,6 +33,7 @@ from lemmata._plain import plain
 from lemmata.papers.context.setting import (
     CONVERGENCE,
     SETTING,
+    DeepTraining,
     Plan,
     PlanTraining,
     Task,
@@ -42,6 +43,7 @@ from lemmata.papers.context.setting import (
     constants_of,
     draw_task,
     from_heads,
+    ridge_predictions,
 )
 from lemmata.papers.context.setting._frozen import first_step
 
@@ -428,6 +430,34 @@ def test_a_sample_of_prompts_and_frozen_attention():
     assert done.rule.startswith("Adam on w with Q frozen, batches of 8 from 40 prompts")
 
 
+def test_a_seed_takes_the_place_of_that_of_the_plan():
+    plan = small_plan()
+    options = {"rate": 0.02, "steps": 9, "record": (0, 9)}
+    usual, seeded = (SETTING.train([plan], options | more) for more in ({}, {"seed": 7}))
+    other = SETTING.train([replace(plan, seed=7)], options)
+    np.testing.assert_array_equal(seeded.gap, other.gap)
+    assert seeded.gap[0, 1] != usual.gap[0, 1]
+    A_hat = np.array(seeded.extras[0]["A_hat"])
+    assert plan.task.gap(A_hat) == pytest.approx(seeded.gap[0, 1], rel=1e-12)
+
+
+def test_an_encoder_is_trained_on_prompts():
+    """With two layers; what it predicts in the end gives the loss that was recorded."""
+    plan = small_plan()
+    widths = {"layers": 2, "norm": "pre", "d_model": 4 * plan.heads, "d_ff": 6}
+    sizes = {"sample": 40, "batch": 8, "rate": 0.02, "steps": 3, "record": (0, 3)}
+    done = SETTING.train([plan], {"algorithm": "adam", **widths, **sizes, "seed": 5})
+    how = DeepTraining(plan.task, heads=plan.heads, seed=5, **widths, **sizes)
+    assert done.names == ["in_domain", "out_of_domain", "sample_loss"]
+    assert done.rule.startswith("Adam on 2 layers (pre-norm, d_model = ")
+    labels = how.test_labels()[0][:, : plan.task.N]
+    errors = done.model[0].predict(labels) - ridge_predictions(plan.task, labels, plan.task.ridge)
+    assert np.mean(errors**2) == pytest.approx(done.in_domain[0, -1], rel=1e-4)
+    assert done.model[0].predict(labels[0]).shape == (plan.task.K,)
+    assert done.diverged == (None,)
+    assert done.sample_loss[0, 1] < done.sample_loss[0, 0]
+
+
 def test_what_is_drawn_meets_the_hypotheses_and_depends_on_the_seed_alone():
     plans = SETTING.draw(12, seed=3)
     for plan in plans:
@@ -491,6 +521,21 @@ WRONG: dict[str, tuple[Plan, dict[str, Any]]] = {
     "frozen must be true or false; got 'maybe'": (
         small_plan(),
         {"algorithm": "adam", "frozen": "maybe"},
+    ),
+    "layers must be a positive number; got 0": (small_plan(), {"algorithm": "adam", "layers": 0}),
+    "seed must be a whole number from 0 to 2^32 - 1; got -1": (small_plan(), {"seed": -1}),
+    "--layers (layers) has no effect with algorithm gd": (small_plan(), {"layers": 2}),
+    "norm (--norm) has no effect with one layer; see --layers": (
+        small_plan(),
+        {"algorithm": "adam", "norm": "pre"},
+    ),
+    "frozen (--frozen) has no effect with several layers": (
+        small_plan(),
+        {"algorithm": "adam", "layers": 2, "frozen": True},
+    ),
+    "must divide it; say another one with --d-model": (
+        small_plan(),
+        {"algorithm": "adam", "layers": 2, "d_model": 1},
     ),
     "unknown option of the context setting 'lr'; it takes": (small_plan(), {"lr": 0.1}),
     "rate must be a number; got 'tight'": (small_plan(), {"rate": "tight"}),

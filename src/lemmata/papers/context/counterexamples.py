@@ -39,6 +39,20 @@ def one_example_one_query() -> Plan:
     return Plan(task, heads=1)
 
 
+def nothing_shown() -> Plan:
+    """N = m = 1, and the only example has the feature 0: its label says nothing about lambda, which
+    without noise is the label of the query."""
+    task = Task(np.array([[1.0, -1.0]]), np.array([[0.0, 1.0]]), 1, 0.0, "z = (0, 1)")
+    return Plan(task, heads=1)
+
+
+def faster_with_a_token_more() -> Plan:
+    """Without the third token the least gamma of (15) is smaller, and with it the rate by (17)."""
+    tokens = np.array([[-0.6, -1.0, 1.0], [-0.8, 0.0, 0.0]])
+    z = np.array([[-2.0, 0.0, 0.0], [0.0, 1.0, -2.0]])
+    return Plan(Task(tokens, z, 2, 1e-4, "z = (-2, 0), (0, 1), (0, -2)"), heads=2, seed=0)
+
+
 def one_hot_tokens(seed: int) -> Plan:
     """Distinct tokens that no single coordinate tells apart, against Assumption 3."""
     return _in_six_directions(np.eye(6), "one-hot tokens", seed)

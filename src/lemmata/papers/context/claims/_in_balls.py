@@ -81,6 +81,11 @@ class Pair:
         return arb(self.gamma) ** 2 * _square(self.ends[0][2] - self.ends[1][2])
 
     @property
+    def unsquared(self) -> arb:
+        """The factor of (59), which lacks a square."""
+        return 8 * self.gamma * (self.column * self.spectral).sqrt() / self.task.K
+
+    @property
     def constants(self) -> Constants:
         """What (61) needs to know."""
         unknown, K = arb("nan"), self.task.K
@@ -125,9 +130,18 @@ def change_of_slope_in_Q(pair: Pair) -> Inequality:
     """(59) as printed."""
     moved, N, K = pair.alpha * pair.gamma * pair.H, pair.task.N, pair.task.K
     bracket = moved**2 + 4 * N * (moved + pair.target) ** 2
-    factor = 8 * pair.gamma * (pair.column * pair.spectral).sqrt()
-    most = arb(1).max(4 * K * pair.alpha**2)
-    return at_most(pair.change_Q, factor * most * bracket * pair.distance)
+    most = K * arb(1).max(4 * K * pair.alpha**2)
+    return at_most(pair.change_Q, pair.unsquared * most * bracket * pair.distance)
+
+
+@in_balls
+def change_of_slope_by_terms(pair: Pair) -> Inequality:
+    """The first line of (59) as printed."""
+    moved, N, K = pair.alpha * pair.gamma * pair.H, pair.task.N, pair.task.K
+    radius, total_Q = moved + pair.target, sum(pair.moved_Q, arb(0))
+    by_Q = (2 * K * pair.alpha) ** 2 * (moved**2 + 4 * N * radius**2) * total_Q
+    by_alpha = K * (moved**2 + radius**2) * (pair.distance - total_Q)
+    return at_most(pair.change_Q, pair.unsquared * (by_Q + by_alpha))
 
 
 @in_balls

@@ -138,6 +138,22 @@ def own_missing_noise(point: Point) -> Comparisons:
 
 
 @noisy(
+    "lemma-7/loss",
+    "Appendix D.5, first display",
+    "l = sum_k ||Z-bar delta_k||^2 / (2K).",
+    kind="misprint",
+    least=0.0,
+    versions=[repaired("The same with L* added, as in (36): slopes do not change.", least=1.0)],
+)
+@case_by_case
+def lemma_7_loss(point: Point, least: float) -> Comparisons:
+    """Against an explicit sum over labels."""
+    summed = token_losses(point.task, point.here.combined).mean()
+    closed = point.here.gap + least * point.task.minimum
+    return equal(summed, closed, size=label_size(point).mean(), part="loss")
+
+
+@noisy(
     "equation-37",
     "Appendix B, (37), (38)",
     "The gap goes to zero if and only if A-hat goes to A: it lies between m tau / (2K) and "

@@ -5,13 +5,14 @@ from functools import partial
 
 import numpy as np
 
-from lemmata.claims import Comparisons, Silence, case_by_case, equal, statements
+from lemmata.claims import Comparisons, Silence, at_least, case_by_case, equal, statements
 
 from ..experiments.plans import AS_THEY_ARE
 from ..experiments.points import POINTS, Point
 from ..setting import (
     DISTINCT_ROW,
     NOISE,
+    UNIT,
     Law,
     Plan,
     Task,
@@ -180,6 +181,25 @@ def assumption_3(point: Point) -> Comparisons:
     """It looks at the first N tokens only."""
     distinct = np.unique(point.task.prompt, axis=1).shape[1]
     return equal(distinct, point.task.N, part="number of distinct prompt tokens")
+
+
+@claim(
+    "section-3.1/orthogonal",
+    "Section 3.1, remark after Assumption 3",
+    "Pairwise orthogonal tokens need K <= d: of K > d unit tokens two have an inner product of at "
+    "least sqrt((K - d) / (d (K - 1))).",
+    hypotheses=(UNIT,),
+    on=AS_THEY_ARE,
+)
+@case_by_case
+def section_31_orthogonal(plan: Plan) -> Comparisons:
+    """The bound of Welch, without which K > d would only exclude that all products are zero."""
+    K, d = plan.task.K, plan.task.d
+    if d >= K:
+        return Silence("no dictionary has more tokens than dimensions", applies=False)
+    products = np.abs(plan.task.tokens.T @ plan.task.tokens)[np.triu_indices(K, 1)]
+    bound = np.sqrt((K - d) / (d * (K - 1)))
+    return at_least(products.max(), bound, baseline=0.0, part="largest inner product")
 
 
 @claim(

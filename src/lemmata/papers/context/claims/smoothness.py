@@ -11,7 +11,7 @@ from lemmata.claims import Comparisons, at_most, case_by_case, repaired, stateme
 from ..experiments.points import POINTS, Point
 from ..setting import UNIT
 from ..theory import smoothness, smoothness_repaired
-from ._in_balls import change_of_slope, change_of_slope_in_Q
+from ._in_balls import change_of_slope, change_of_slope_by_terms, change_of_slope_in_Q
 
 claim = partial(statements("context"), on=POINTS, hypotheses=(UNIT,))
 
@@ -48,17 +48,21 @@ def equation_55(point: Point) -> Comparisons:
     return at_most(change, bound, part="change of the gradient in alpha")
 
 
-def _by_tokens(point: Point) -> np.ndarray:
-    """The right side of (57), head by head, but for its factor."""
+def _by_sums(point: Point) -> np.ndarray:
+    """The first right side of (57), head by head, but for its factor: sums of |s - s'|."""
+    change = np.abs(point.here.attention - point.there.attention).sum(axis=0)
+    return _by_tokens(point, change)
+
+
+def _by_tokens(point: Point, change: np.ndarray | None = None) -> np.ndarray:
+    """The last one, where the sums are at most sqrt(N) times Euclidean norms."""
     delta = np.linalg.norm(point.there.delta, axis=0)
     moved = np.linalg.norm(point.here.delta - point.there.delta, axis=0)
-    attention = np.linalg.norm(point.here.attention - point.there.attention, axis=0)
-    inner = (
-        point.alpha * moved
-        + delta * np.abs(point.moved_alpha)
-        + 2 * delta * point.alpha * np.sqrt(point.task.N) * attention
-    )
-    return inner.sum(axis=1)
+    if change is None:
+        apart = point.here.attention - point.there.attention
+        change = np.sqrt(point.task.N) * np.linalg.norm(apart, axis=0)
+    inner = delta * (np.abs(point.moved_alpha) + 2 * point.alpha * change)
+    return (point.alpha * moved + inner).sum(axis=1)
 
 
 def _by_norms(point: Point) -> np.ndarray:
@@ -72,6 +76,12 @@ def _by_norms(point: Point) -> np.ndarray:
     return alpha * point.gamma * np.sqrt(H) * common + radius * own
 
 
+@claim(
+    "equation-57/sums",
+    f"{STEP_2}, (57), first line",
+    "How much the gradient in Q_h changes, with the change of attention as a sum over examples.",
+    bound=_by_sums,
+)
 @claim(
     "equation-57",
     f"{STEP_2}, (57)",
@@ -92,6 +102,37 @@ def change_head_by_head(point: Point, bound: Callable[[Point], np.ndarray]) -> C
     return at_most(change, factor * bound(point), part="change of the gradient in Q_h")
 
 
+def _in_one(point: Point) -> float:
+    """What (59) multiplies its factor with in the end."""
+    moved = point.alpha * point.gamma * point.H
+    bracket = moved**2 + 4 * point.task.N * (moved + point.target_norm) ** 2
+    most = point.task.K * max(1.0, 4 * point.task.K * point.alpha**2)
+    return most * bracket * point.distance**2
+
+
+def _in_two(point: Point) -> float:
+    """The same in its first line, with terms of their own for Q and alpha."""
+    K, moved = point.task.K, point.alpha * point.gamma * point.H
+    radius = moved + point.target_norm
+    by_Q = (2 * K * point.alpha) ** 2 * (moved**2 + 4 * point.task.N * radius**2)
+    by_alpha = K * (moved**2 + radius**2)
+    return by_Q * np.sum(point.moved_Q**2) + by_alpha * np.sum(point.moved_alpha**2)
+
+
+SQUARED = "The same with the square of (58)'s factor: 16 (gamma f_max ||Z-bar|| / K)^2 for 8 (...)."
+
+
+@claim(
+    "equation-59/terms",
+    f"{STEP_2}, (59), first line",
+    "sum_h ||grad_Q_h l - grad_Q_h l'||^2 <= 8 (gamma f_max ||Z-bar|| / K) {(2 K alpha)^2 [...] "
+    "sum_h ||Q_h - Q'_h||^2 + K [...] ||alpha - alpha'||^2}.",
+    kind="constant",
+    exact=change_of_slope_by_terms,
+    squared=False,
+    bound=_in_two,
+    versions=[repaired(SQUARED, squared=True)],
+)
 @claim(
     "equation-59",
     f"{STEP_2}, (59)",
@@ -100,22 +141,14 @@ def change_head_by_head(point: Point, bound: Callable[[Point], np.ndarray]) -> C
     kind="constant",
     exact=change_of_slope_in_Q,
     squared=False,
-    versions=[
-        repaired(
-            "The same with the square of (58)'s factor: 16 (gamma f_max ||Z-bar||)^2 / K.",
-            squared=True,
-        )
-    ],
+    bound=_in_one,
+    versions=[repaired(SQUARED, squared=True)],
 )
 @case_by_case
-def equation_59(point: Point, squared: bool) -> Comparisons:
-    task, moved = point.task, point.alpha * point.gamma * point.H
-    bracket = moved**2 + 4 * task.N * (moved + point.target_norm) ** 2
-    factor = point.gamma * task.largest_column * task.spectral
-    prefactor = 16 * factor**2 / task.K if squared else 8 * factor
-    constant = np.sqrt(prefactor * max(1.0, 4 * task.K * point.alpha**2) * bracket)
-    change = np.linalg.norm(point.change_Q)
-    return at_most(change, constant * point.distance, part="change of the gradient in Q")
+def equation_59(point: Point, squared: bool, bound: Callable[[Point], float]) -> Comparisons:
+    factor = point.gamma * point.task.largest_column * point.task.spectral / point.task.K
+    allowed = np.sqrt((16 * factor**2 if squared else 8 * factor) * bound(point))
+    return at_most(np.linalg.norm(point.change_Q), allowed, part="change of the gradient in Q")
 
 
 @claim(

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from flint import arb
 
 from lemmata.claims import (
     Comparisons,
@@ -17,7 +18,13 @@ from lemmata.claims import (
 )
 
 from .. import theory
-from ..experiments.descents import DESCENTS, REPAIRED_DESCENTS, SIMPLIFIED_DESCENTS, Run
+from ..experiments.descents import (
+    DESCENTS,
+    PLANS_AT_START,
+    REPAIRED_DESCENTS,
+    SIMPLIFIED_DESCENTS,
+    Run,
+)
 from ..experiments.plans import SCALES
 from ..setting import CONVERGENCE, Plan
 
@@ -115,6 +122,15 @@ def equation_43a(run: Run) -> Comparisons:
     return at_most(run["largest_w"] / float(run.rates.gamma), run.radius, part="||alpha_h||")
 
 
+def _least_eigenvalue(run: Run) -> np.ndarray:
+    """Of all B_k B_k', as recorded; where that is rounding error, what the distance from B_k^(0)
+    certifies."""
+    zeta = run.plan.constants.zeta
+    if 1e-14 * float(run.plan.frozen.sizes.max()) ** 2 < 1e-3 * zeta:
+        return run["least_eigenvalue"]
+    return np.maximum(np.sqrt(zeta) - run["moved_scores"], 0.0) ** 2
+
+
 @along_descent(
     "equation-43b",
     f"{PROOF}, (43b)",
@@ -122,11 +138,25 @@ def equation_43a(run: Run) -> Comparisons:
 )
 @case_by_case
 def equation_43b(run: Run) -> Comparisons:
-    """As recorded; where that is rounding error, what the distance from B_k^(0) certifies."""
-    zeta, least = run.plan.constants.zeta, run["least_eigenvalue"]
-    if 1e-14 * float(run.plan.frozen.sizes.max()) ** 2 >= 1e-3 * zeta:
-        least = np.maximum(np.sqrt(zeta) - run["moved_scores"], 0.0) ** 2
+    zeta, least = run.plan.constants.zeta, _least_eigenvalue(run)
     return at_least(least, zeta / 2, baseline=0.0, part="least eigenvalue")
+
+
+@along_descent(
+    "equation-48/vectors",
+    f"{PROOF}, the display after (48)",
+    "||x'B_k^(t)|| >= sqrt(zeta_0 / 2) for all x.",
+    kind="misprint",
+    exact=lambda plan, options: at_least(arb(1) / 2, arb(0.5).sqrt()),
+    length=0.5,
+    versions=[repaired("The same for all x in R^N of norm 1.", length=1.0)],
+)
+@case_by_case
+def equation_48_vectors(run: Run, length: float) -> Comparisons:
+    """For the least singular vector x, of norm 1/2 where none is stated; at the start the sides are
+    sqrt(zeta_0) times 1/2 and sqrt(1/2)."""
+    left, zeta = length * np.sqrt(_least_eigenvalue(run)), run.plan.constants.zeta
+    return at_least(left, np.sqrt(zeta / 2), baseline=0.0, part="||x'B_k||")
 
 
 @along_descent(
@@ -153,6 +183,22 @@ def equation_47(run: Run) -> Comparisons:
     size = 8 * 2**0.5 * float(run.rates.gamma) * run.radius * run.task.largest_column
     bound = size * run.plan.constants.gap**0.5 / run.sigma
     return at_most(run["moved_Q"], bound, part="how far Q_h moves")
+
+
+@claim(
+    "equation-47/sum",
+    f"{PROOF}, (47), last step",
+    "Powers of sqrt(1 - eta sigma / 2) sum to at most 4 / (eta sigma), at every rate that (16) "
+    "allows.",
+    on=PLANS_AT_START,
+)
+@case_by_case
+def equation_47_sum(plan: Plan) -> Comparisons:
+    """1 / (1 - sqrt(1 - x)) <= 2 / x, for x = eta sigma / 2 from the largest one down and for
+    x = 1, where it gives away a factor of two; without the difference from 1."""
+    x = np.append(float(plan.rates.guaranteed) / 10.0 ** np.arange(4), 1.0)
+    powers = (1 + np.sqrt(1 - x)) / x
+    return at_most(powers, 2 / x, part="sum of powers", places=np.arange(len(x)))
 
 
 @along_descent(

@@ -3,12 +3,14 @@
 What is said of training in general is judged on averages over tasks, with their standard errors.
 """
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 from jaxtyping import Float
 
 from lemmata.claims import (
+    Comparison,
     Comparisons,
     Inequality,
     Silence,
@@ -16,13 +18,15 @@ from lemmata.claims import (
     at_least,
     at_most,
     case_by_case,
+    equal,
     mean_of,
     statements,
     tends_to,
 )
 from lemmata.settings import Evidence
 
-from ..experiments.training import HEADS, SAMPLED, OneLayer
+from ..experiments.initialization import Start
+from ..experiments.training import AT_START, HEADS, SAMPLED, OneLayer
 
 claim = partial(
     statements("context"),
@@ -52,6 +56,19 @@ def _on_average(values: np.ndarray, bound: float, part: str, *, below: bool = Tr
     mean, error = mean_of(values)
     compare = at_most if below else at_least
     return compare(mean, bound, error=error, part=part, cases=["average over tasks"])
+
+
+def fall_together(curves: Mapping[str, Float[np.ndarray, "records"]]) -> list[Comparison]:
+    """The mean logarithm over the first third of the records against the first one, before
+    training, and that over the last third against it."""
+    comparisons: list[Comparison] = []
+    for name, curve in curves.items():
+        logs = np.log(curve)
+        first, _, last = (part.mean() for part in np.array_split(logs[1:], 3))
+        part = f"log of the loss, {name.replace('_', ' ')}"
+        levels = [first, last], [logs[0], first]
+        comparisons.append(at_most(*levels, strict=True, part=part, places=np.arange(2)))
+    return comparisons
 
 
 def _numbers_of_heads(evidence: Evidence[OneLayer]) -> list[int]:
@@ -86,6 +103,22 @@ def figure_2a_trend(case: OneLayer) -> Comparisons:
 
 SINGLE = 1e-5
 """In float32 smaller gaps, relative to the first, may rise by rounding."""
+
+
+@claim(
+    "figure-2a/literal",
+    "Section 4, Setup; Figure 2a",
+    "In the set-up to the letter, Gaussian tokens and batches of 256 from 10,000 prompts, training "
+    "loss and both inference losses fall together: each from the start to the first third of the "
+    "run, and from that to the last third, by the means of its logarithm.",
+    on=SAMPLED,
+)
+@case_by_case
+def figure_2a_literal(case: OneLayer) -> Comparisons:
+    """By thirds, as batches make every curve rise now and then."""
+    if case.tokens != "Gaussian":
+        return OTHERS
+    return fall_together({name: case.run[name] for name in ("sample_loss", "gap", "out_of_domain")})
 
 
 @claim(
@@ -143,6 +176,35 @@ KINDS = ("Gaussian", "unit")
 
 
 @claim(
+    "section-4/setup",
+    "Section 4, Setup",
+    "The experiments start as Section 3 has it: w = 0, and Gaussian Q by which Assumption 2 holds.",
+    on=AT_START,
+    versions=[
+        Version(
+            "tokens",
+            where="Section 4, Setup; Section 2",
+            statement="And their tokens have norm 1, as Theorem 1 needs it.",
+            kind="hypothesis",
+            parameters={"tokens": True},
+        )
+    ],
+)
+@case_by_case
+def section_4_setup(start: Start, tokens: bool = False) -> Comparisons:
+    """zeta_0 in as many digits as it takes: at the paper's size it is below 1e-40."""
+    if tokens:
+        return equal(start.task.norms.max(), 1.0, part="largest norm of a token")
+    if not (start.exact or start.plan.frozen.resolved):
+        return Silence("zeta_0 is too small for the digits that there is time for")
+    full = sum(least > 0 for least, _ in start.eigenvalues)
+    return [
+        equal(np.asarray(start.plan.start.w).ravel(), 0.0, size=1.0, part="w"),
+        equal(full, len(start.eigenvalues), part="how many B_k have full rank"),
+    ]
+
+
+@claim(
     "own/sample-floor",
     "Section 4, Setup",
     "The population loss and a training set of n = 10,000 prompts are different experiments: least "
@@ -181,6 +243,29 @@ def figure_4_few_heads(evidence: Evidence[OneLayer]) -> Comparisons:
         )
         for heads in few
     ]
+
+
+@claim(
+    "figure-4/stops",
+    "Section 4, Figure 4",
+    "With fewer heads than examples the loss stops descending, while with H = N it goes on: in the "
+    "last quarter of training the logarithm of the gap falls less, on average over tasks with "
+    "Gaussian tokens.",
+)
+def figure_4_stops(evidence: Evidence[OneLayer]) -> Comparisons:
+    """Task by task, the one fall against the other."""
+    N, part = evidence.cases[0].task.N, "log10 of the gap, fall with H = N less that with H = "
+    enough = _last_falls(_runs(evidence, "Gaussian", N))
+    return [
+        _on_average(enough - _last_falls(runs), 0.0, f"{part}{heads}", below=False)
+        for heads in _numbers_of_heads(evidence)
+        if heads < N
+        for runs in [_runs(evidence, "Gaussian", heads)]
+    ]
+
+
+def _last_falls(runs: list[OneLayer]) -> Float[np.ndarray, "tasks"]:
+    return _left(runs, 0.75 * float(runs[0].run.steps[-1])) - _left(runs)
 
 
 @claim(

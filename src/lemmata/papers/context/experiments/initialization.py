@@ -64,10 +64,13 @@ class Growth(OfPlan):
         rates = (theory_rates(plan.constants, bound=smoothness_simplified) for plan in plans)
         return np.array([float(rate.guaranteed) for rate in rates])
 
-    @cached_property
-    def best_rates_by_size(self) -> Float[np.ndarray, "sizes"]:
-        """The supremum of the rate over gamma."""
-        return np.array([float(best_rate(self._with(K).constants)) for K in self.sizes])
+    def rates_by_size(self, best: bool) -> Float[np.ndarray, "sizes"]:
+        """The same with fewer tokens, or the best rate: its supremum over gamma."""
+        constants = [self._with(K).constants for K in self.sizes]
+        if best:
+            return np.array([float(best_rate(c)) for c in constants])
+        rates = (theory_rates(c, bound=smoothness_simplified) for c in constants)
+        return np.array([float(rate.guaranteed) for rate in rates])
 
     def _with(self, K: int) -> Plan:
         """The first tokens alone."""

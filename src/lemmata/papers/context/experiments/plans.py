@@ -143,9 +143,10 @@ PLANS = DrawnPlans(
         (5, 6, 5, 5, 0.3, 10),
         (2, 5, 3, 6, 0.2, 5),
         (1, 3, 2, 1, 0.2, 1),
+        (4, 4, 5, 2, 0.1, 6),
     )
 )
-"""More tokens than basic tasks and fewer, H = N and more, N = 1."""
+"""More tokens than basic tasks and fewer, H = N and more, N = 1, N close to K and N = K."""
 
 GAUSSIAN_PLANS = DrawnPlans(
     ((2, 3, 20, 2, 0.1, 2), (3, 8, 10, 2, 0.1, 6), (4, 10, 30, 3, 0.1, 8), (6, 8, 100, 3, 0.1, 6)),

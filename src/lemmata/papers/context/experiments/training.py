@@ -12,6 +12,7 @@ from lemmata.settings import Evidence
 from lemmata.training import log_spaced
 
 from ..setting import Plan, Training, TrainingRun, train_together
+from .initialization import initialize
 from .plans import Dictionary, OfTask, common
 
 RECORDS = 60
@@ -143,12 +144,16 @@ SAMPLE = 10_000
 
 HEADS = Experiment(Dictionary(tasks=6), train_one_layer, QUICK, PAPER, own=True)
 SAMPLED = Experiment(
-    Dictionary(("unit",)),
+    Dictionary(),
     train_one_layer,
     replace(QUICK, sample=SAMPLE),
     replace(PAPER, sample=SAMPLE),
     own=True,
 )
+"""With Gaussian tokens this is Section 4's set-up to the letter."""
+
+AT_START = Experiment(Dictionary(("Gaussian",)), initialize, own=True)
+"""The first weights of these experiments."""
 
 
 def first_task(runs: Evidence[OneLayer]) -> list[OneLayer]:

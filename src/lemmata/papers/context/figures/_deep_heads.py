@@ -18,7 +18,7 @@ from lemmata.drawing import (
 )
 from lemmata.settings import Evidence
 
-from ..experiments.deep import HEADS, LOSSES, Heads
+from ..experiments.deep import HEADS, LOSSES, Heads, fixed_time
 from ._deep import COLOURS, MARKS, NAMES, choices
 
 SHADES = tuple(PALETTE[name] for name in ("blue", "orange", "green", "purple"))
@@ -37,7 +37,7 @@ def draw(bench: Bench) -> Drawing:
         ends, times, steps = picture.subplots(1, 3)
         _draw_ends(ends, evidence)
         _draw_curves(times, evidence, timed=True)
-        times.axvline(budget(evidence), color=PALETTE["grey"], linestyle=":", linewidth=0.9)
+        times.axvline(fixed_time(evidence), color=PALETTE["grey"], linestyle=":", linewidth=0.9)
         times.set_title("(b) training loss against time")
         times.set_xlabel("seconds")
         _draw_curves(steps, evidence, timed=False)
@@ -49,20 +49,13 @@ def draw(bench: Bench) -> Drawing:
     return Drawing(picture, _caption(evidence, numbers), numbers)
 
 
-def budget(evidence: Evidence[Heads]) -> float:
-    """The seconds that every number of heads is given: what the fastest needs for all steps."""
-    return min(case.seconds * float(case.steps[-1]) for case in evidence)
-
-
 def final(case: Heads, loss: str, seconds: float) -> float:
-    """The loss after so many seconds, between records along the logarithm; the mean of seeds."""
-    step = min(seconds / case.seconds, float(case.steps[-1]))
-    rows = [np.exp(np.interp(step, case.steps, np.log(row))) for row in case[loss]]
-    return float(np.mean(rows))
+    """The loss after so many seconds; the mean of seeds."""
+    return float(np.exp(case.after(seconds, loss)).mean())
 
 
 def _draw_ends(axes: Axes, evidence: Evidence[Heads]) -> None:
-    seconds = budget(evidence)
+    seconds = fixed_time(evidence)
     heads = [case.heads for case in evidence]
     for name in LOSSES:
         axes.plot(
@@ -93,7 +86,7 @@ def _draw_curves(axes: Axes, evidence: Evidence[Heads], *, timed: bool) -> None:
 
 
 def _numbers(evidence: Evidence[Heads]) -> dict[str, Any]:
-    seconds = budget(evidence)
+    seconds = fixed_time(evidence)
     return {
         "seconds": seconds,
         "seeds": len(evidence.cases[0].runs),

@@ -40,11 +40,13 @@ def _draw_curves(axes: Axes, run: Run) -> dict[str, Any]:
     axes.annotate(
         "$T$ of Theorem 2",
         (T, 1e-12 * first),
-        (2, 4),
+        (4, 4),
         textcoords="offset points",
         rotation=90,
+        ha="left",
+        va="bottom",
         color=PALETTE["grey"],
-        fontsize="small",
+        fontsize="x-small",
     )
     axes.set_xscale("log")
     axes.set_yscale("log")

@@ -1,8 +1,9 @@
 """The four-layer transformer of Section 4, and its training.
 
 The paper calls it standard. What that leaves open is decided here: layer norm after each part, as
-in the original encoder; ReLU; no positional code and no dropout; no biases in attention; every
-matrix starts uniform within one over the square root of its number of inputs.
+in the original encoder (or before it, if asked for); ReLU; no positional code and no dropout; no
+biases in attention; every matrix starts uniform within one over the square root of its number of
+inputs.
 """
 
 import math
@@ -22,7 +23,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Float32, Int, PRNGKeyArray
 from scipy.linalg import eigh
 
-from lemmata._errors import InputError
+from lemmata._errors import InputError, unknown_name
 from lemmata.tokens import Problem
 from lemmata.training import AbstractDynamics, Store, Stream, record_steps, run, stream
 
@@ -41,30 +42,43 @@ SEEN_PROMPTS = 200
 """How many of the training prompts the training loss is measured on."""
 
 Vectors = Float[Array, "K d_model"]
+Map = Callable[[Any], Any]
+
+
+NORMS = ("post", "pre")
+"""Layer norms after the parts of a layer, or before them and once more at the end."""
 
 
 class Layer(eqx.Module):
-    """Attention and a feed-forward net, each with a way around it and a layer norm after it."""
+    """Attention and a feed-forward net, each with a way around it and a layer norm after it, or
+    before it."""
 
     attention: eqx.nn.MultiheadAttention
     widen: eqx.nn.Linear
     narrow: eqx.nn.Linear
-    after_attention: eqx.nn.LayerNorm
-    after_widening: eqx.nn.LayerNorm
+    of_attention: eqx.nn.LayerNorm
+    of_widening: eqx.nn.LayerNorm
+    norm: str = eqx.field(static=True)
 
-    def __init__(self, d_model: int, d_ff: int, heads: int, *, key: PRNGKeyArray):
+    def __init__(self, d_model: int, d_ff: int, heads: int, norm: str, *, key: PRNGKeyArray):
         keys = jax.random.split(key, 3)
         single: Any = jnp.float32
         self.attention = eqx.nn.MultiheadAttention(heads, d_model, dtype=single, key=keys[0])
         self.widen = eqx.nn.Linear(d_model, d_ff, dtype=single, key=keys[1])
         self.narrow = eqx.nn.Linear(d_ff, d_model, dtype=single, key=keys[2])
-        self.after_attention = eqx.nn.LayerNorm(d_model, dtype=single)
-        self.after_widening = eqx.nn.LayerNorm(d_model, dtype=single)
+        self.of_attention = eqx.nn.LayerNorm(d_model, dtype=single)
+        self.of_widening = eqx.nn.LayerNorm(d_model, dtype=single)
+        self.norm = norm
 
     def __call__(self, x: Vectors) -> Vectors:
-        x = jax.vmap(self.after_attention)(x + self.attention(x, x, x))
-        wide = nn.relu(jax.vmap(self.widen)(x))
-        return jax.vmap(self.after_widening)(x + jax.vmap(self.narrow)(wide))
+        x = self._around(x, jax.vmap(self.of_attention), lambda x: self.attention(x, x, x))
+        return self._around(x, jax.vmap(self.of_widening), self._feed_forward)
+
+    def _around(self, x: Vectors, norm: Map, part: Map) -> Vectors:
+        return norm(x + part(x)) if self.norm == "post" else x + part(norm(x))
+
+    def _feed_forward(self, x: Vectors) -> Vectors:
+        return jax.vmap(self.narrow)(nn.relu(jax.vmap(self.widen)(x)))
 
 
 class DeepTransformer(eqx.Module):
@@ -73,23 +87,25 @@ class DeepTransformer(eqx.Module):
     Attributes:
         embed: takes a token over its label to d_model numbers.
         layers: all layers, stacked along a first axis.
+        last: a layer norm after them, where those of the layers stand before their parts.
         read: takes d_model numbers to a prediction.
     """
 
     embed: eqx.nn.Linear
     layers: Layer
+    last: eqx.nn.LayerNorm | None
     read: eqx.nn.Linear
 
-    def __init__(
-        self, inputs: int, d_model: int, d_ff: int, heads: int, layers: int, *, key: PRNGKeyArray
-    ):
-        first, last, *others = jax.random.split(key, layers + 2)
+    def __init__(self, inputs: int, how: "DeepTraining", *, key: PRNGKeyArray):
+        first, last, *others = jax.random.split(key, how.layers + 2)
         single: Any = jnp.float32
-        self.embed = eqx.nn.Linear(inputs, d_model, dtype=single, key=first)
-        self.layers = eqx.filter_vmap(lambda one: Layer(d_model, d_ff, heads, key=one))(
-            jnp.stack(others)
-        )
-        self.read = eqx.nn.Linear(d_model, 1, dtype=single, key=last)
+        self.embed = eqx.nn.Linear(inputs, how.d_model, dtype=single, key=first)
+        self.layers = eqx.filter_vmap(
+            lambda one: Layer(how.d_model, how.d_ff, how.heads, how.norm, key=one)
+        )(jnp.stack(others))
+        post = how.norm == "post"
+        self.last = None if post else eqx.nn.LayerNorm(how.d_model, dtype=single)
+        self.read = eqx.nn.Linear(how.d_model, 1, dtype=single, key=last)
 
     def __call__(self, embedding: Float[Array, "d_plus_1 K"]) -> Float[Array, "K"]:
         weights, rest = eqx.partition(self.layers, eqx.is_array)
@@ -99,6 +115,7 @@ class DeepTransformer(eqx.Module):
             return layer(x), None
 
         x, _ = lax.scan(through, jax.vmap(self.embed)(embedding.T), weights)
+        x = x if self.last is None else jax.vmap(self.last)(x)
         return jax.vmap(self.read)(x)[:, 0]
 
 
@@ -179,7 +196,8 @@ class DeepTraining:
         d_model, d_ff: the widths of the layers, and of their feed-forward nets.
         heads: H, which divides d_model.
         layers: how many.
-        batch, rate: of Adam.
+        norm: ``post`` or ``pre``.
+        sample, batch, rate: training prompts, those of a step, and Adam's step size.
         steps, record: how many steps, and which to record beside the last.
         seed: the first weights, the prompts, and which of them make a batch.
     """
@@ -189,6 +207,8 @@ class DeepTraining:
     d_ff: int = 512
     heads: int = 8
     layers: int = 4
+    norm: str = "post"
+    sample: int = PROMPTS
     batch: int = 256
     rate: float = 1e-4
     steps: int = 1_000
@@ -196,9 +216,11 @@ class DeepTraining:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("d_model", "d_ff", "heads", "layers", "batch"):
+        for name in ("d_model", "d_ff", "heads", "layers", "sample", "batch"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be a positive number; got {getattr(self, name)}")
+        if self.norm not in NORMS:
+            raise InputError(unknown_name("norm", self.norm, NORMS))
         if self.d_model % self.heads:
             raise InputError(
                 f"the heads share d_model = {self.d_model} evenly, so their number must divide it; "
@@ -217,13 +239,19 @@ class DeepTraining:
         first = (self.task.d + 1) * self.d_model
         return 2 * self.batch * self.task.K * (3 * inner + 2 * first)
 
+    @property
+    def attention_per_step(self) -> int:
+        """Attention weights of a step, each with a power of e: one for all pairs of tokens of a
+        prompt in every head."""
+        return self.batch * self.layers * self.heads * self.task.K**2
+
     def network(self) -> DeepTransformer:
         """The network before training.
 
         Its parts are drawn here: their own way of doing it takes seconds to compile.
         """
-        sizes = self.task.d + 1, self.d_model, self.d_ff, self.heads, self.layers
-        blank = eqx.filter_eval_shape(lambda: DeepTransformer(*sizes, key=jax.random.key(0)))
+        inputs, key = self.task.d + 1, jax.random.key(0)
+        blank = eqx.filter_eval_shape(lambda: DeepTransformer(inputs, self, key=key))
         rng = np.random.default_rng(self.seed)
         return jax.tree.map(
             lambda part: _drawn(part, rng),
@@ -241,7 +269,7 @@ class DeepTraining:
             DeepDynamics(
                 start=start,
                 tokens=_single(self.task.tokens),
-                sample=_single(self._labels(standard_law(self.task.m), 1, PROMPTS)),
+                sample=_single(self._labels(standard_law(self.task.m), 1, self.sample)),
                 tests=_single(tests),
                 goals=_single(goals),
                 rate=_single(np.asarray(self.rate)),
@@ -299,7 +327,23 @@ class DeepRun(SingleRun):
     @property
     def name(self) -> str:
         """The network and the task."""
-        return f"four layers, H={self.how.heads}, {self.how.task.name}"
+        return f"{self.how.layers} layers, H={self.how.heads}, {self.how.task.name}"
+
+    @property
+    def diverged(self) -> int | None:
+        """The first recorded step without a finite training loss, if there is one."""
+        lost = self.steps[~np.isfinite(self["training"])]
+        return int(lost[0]) if len(lost) else None
+
+    def predict(self, labels: Float[np.ndarray, "... N"]) -> Float[np.ndarray, "... K"]:
+        """The predictions from the labels of a prompt."""
+        rows = np.atleast_2d(labels)
+        shown = np.zeros((len(rows), self.how.task.K))
+        shown[:, : self.how.task.N] = rows
+        single = jax.tree.map(lambda leaf: leaf[0], self.how.dynamics())
+        weights = jax.tree.map(lambda leaf: leaf[0], self.recording.final.weights)
+        found = np.asarray(single.predict(weights, _single(shown)), dtype=float)
+        return found.reshape(*np.shape(labels)[:-1], self.how.task.K)
 
     @cached_property
     def linear_ratio(self) -> float:

@@ -7,14 +7,18 @@ import numpy as np
 from lemmata.settings import Forecast, Look, Run
 
 from ._frozen import attention_of
+from ._plan_training import TrainedPlan
 
 MOST_LOOKS = 3
 MOST_EXAMPLES = 12
 
 
 def forecasts(run: Run, i: int) -> list[Forecast]:
-    """The least loss, and the bound (18) on the distance to it at the step sizes of (16)."""
-    if not run.trained[i]:
+    """The least loss, and the bound (18) on the distance to it at the step sizes of (16).
+
+    Nothing is said about encoders of several layers.
+    """
+    if not isinstance(run.model[i], TrainedPlan):
         return []
     least = run.instances[i].task.minimum
     said = [Forecast("loss", np.full(len(run.steps), least), "the least, L*")]
@@ -30,7 +34,7 @@ def forecasts(run: Run, i: int) -> list[Forecast]:
 def looks(run: Run, i: int) -> Sequence[Look]:
     """From tokens outside the prompt at its examples, on average over the heads."""
     trained = run.model[i]
-    if trained is None:
+    if not isinstance(trained, TrainedPlan):
         return []
     plan, task = trained.plan, trained.plan.task
     before, after = (

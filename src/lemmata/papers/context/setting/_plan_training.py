@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -13,6 +13,7 @@ from lemmata._errors import InputError, unknown_name
 from lemmata.training import Guarded, GuardedState, Recording, Store, log_spaced, record_steps, run
 
 from ._batches import POINTS, Size, batches_of, group_of, shape_of
+from ._deep import NORMS, PROMPTS, DeepRun, DeepTraining
 from ._frozen import attention_of
 from ._laws import label_root, shifted_law
 from ._model import Weights, pad_systems, pad_weights, stack_padded
@@ -27,6 +28,10 @@ USUAL_RATE = 1e-3
 
 USUAL_BATCH = 256
 """As in Section 4."""
+
+USUAL_WIDTHS = {"d_model": 64, "d_ff": 128}
+"""Of an encoder; Section 4 has four times as much, which takes an hour for what these do in two
+minutes."""
 
 MOST_STEPS = 1_000_000_000
 BLOWN_UP = 1e6
@@ -52,6 +57,9 @@ class PlanTraining:
         sample: train on batches from so many prompts; 0 for the population loss.
         batch: prompts in a batch.
         frozen: keep Q where it starts.
+        seed: of the first weights and the sample, in the place of the plan's.
+        layers: 1 for the transformer of Section 2; with more, an encoder as in Section 4.
+        norm, d_model, d_ff: of that encoder, see ``DeepTraining``.
     """
 
     algorithm: str = "gd"
@@ -61,6 +69,11 @@ class PlanTraining:
     sample: int = 0
     batch: int = USUAL_BATCH
     frozen: bool = False
+    seed: int | None = None
+    layers: int = 1
+    norm: str = NORMS[0]
+    d_model: int = USUAL_WIDTHS["d_model"]
+    d_ff: int = USUAL_WIDTHS["d_ff"]
 
     def __post_init__(self) -> None:
         if self.algorithm not in ALGORITHMS:
@@ -73,7 +86,15 @@ class PlanTraining:
             raise InputError(
                 f"sample and batch are numbers of prompts; got {self.sample} and {self.batch}"
             )
+        if self.seed is not None and not 0 <= self.seed < 2**32:
+            raise InputError(f"seed must be a whole number from 0 to 2^32 - 1; got {self.seed}")
+        if self.layers < 1:
+            raise InputError(f"layers must be a positive number; got {self.layers}")
         _ = self.recorded
+
+    def seeded(self, plan: Plan) -> Plan:
+        """The plan, with the seed that was asked for."""
+        return plan if self.seed is None else replace(plan, seed=self.seed)
 
     @property
     def total(self) -> int:
@@ -104,6 +125,11 @@ class PlanTraining:
 
     def refusal(self, plan: Plan) -> str | None:
         """Why a plan cannot be trained like this, if it cannot."""
+        if self.layers > 1 and self.d_model % plan.heads:
+            return (
+                f"{plan.name}: the heads share d_model = {self.d_model} evenly, so that H = "
+                f"{plan.heads} must divide it; say another one with --d-model"
+            )
         codes = {problem.code for problem in plan.problems} if self.by_theory else {}
         for code, why in NO_STEP_SIZE.items():
             if code in codes:
@@ -117,6 +143,12 @@ class PlanTraining:
         """What exactly is run, in one sentence."""
         rates = [self.rates(plan) for plan in plans]
         Q, w = (_span(sizes) for sizes in zip(*rates, strict=True))
+        if self.layers > 1:
+            return (
+                f"Adam on {self.layers} layers ({self.norm}-norm, d_model = {self.d_model}, d_ff = "
+                f"{self.d_ff}), batches of {self.batch:,} from {self.prompts:,} prompts, float32: "
+                f"{self.total:,} steps of size {w}"
+            )
         if self.algorithm == "adam":
             loss = "population loss"
             if self.sample:
@@ -127,6 +159,28 @@ class PlanTraining:
         return (
             f"gradient descent on Q and w, population loss: {self.total:,} steps, {source}, eta_Q "
             f"= {Q}, eta_w = {w}"
+        )
+
+    @property
+    def prompts(self) -> int:
+        """Of the sample of an encoder, which has no population loss that could be computed."""
+        return self.sample or PROMPTS
+
+    def deep(self, plan: Plan) -> DeepTraining:
+        """The run of one plan with an encoder."""
+        return DeepTraining(
+            plan.task,
+            self.d_model,
+            self.d_ff,
+            plan.heads,
+            self.layers,
+            self.norm,
+            sample=self.prompts,
+            batch=self.batch,
+            rate=self.rates(plan)[1],
+            steps=self.total,
+            record=tuple(self.recorded.tolist()),
+            seed=plan.seed,
         )
 
     def dynamics(self, plans: Sequence[Plan]) -> Guarded:
@@ -159,8 +213,10 @@ class PlanTraining:
 
     def run(
         self, plans: Sequence[Plan], *, store: Store | None, progress: Callable[[int], None]
-    ) -> "list[TrainedPlan]":
+    ) -> "list[TrainedPlan] | list[DeepRun]":
         """Train all plans, those of similar size side by side."""
+        if self.layers > 1:
+            return [self.deep(plan).run(store=store, progress=progress) for plan in plans]
         trained: dict[int, TrainedPlan] = {}
         alone = [[i] for i in range(len(plans))]
         for members in alone if self.sample else batches_of(_sizes(plans)):
@@ -185,11 +241,10 @@ class PlanTraining:
             chunk=POINTS if group else 1,
         )
 
-    def advice(self, trained: "TrainedPlan") -> str | None:
+    def advice(self, plan: Plan, trained: "TrainedPlan | DeepRun") -> str | None:
         """What to do about a run that diverged."""
         if trained.diverged is None:
             return None
-        plan = trained.plan
         text = f"diverged at step {trained.diverged}: use a step size below {self.rates(plan)[1]:g}"
         if self.algorithm == "adam":
             return f"{text} (1e-3 or less, as a rule)"
@@ -207,11 +262,18 @@ def training_of(options: Mapping[str, Any]) -> PlanTraining:
     if "rate" in said:
         _expect(said["rate"], (int, float), "rate must be a number")
         said["rate"] = float(said["rate"])
-    for name in ("steps", "sample", "batch"):
+    for name in ("steps", "sample", "batch", "seed", "layers", "d_model", "d_ff"):
         if name in said:
             _expect(said[name], int, f"{name} must be a whole number")
-    if "batch" in said and "sample" not in said:
+    deep = said.get("layers", 1) > 1
+    if "batch" in said and "sample" not in said and not deep:
         raise InputError("batch (--batch) has no effect without sample (--sample)")
+    for name in ("norm", "d_model", "d_ff"):
+        if name in said and not deep:
+            flag = f"--{name.replace('_', '-')}"
+            raise InputError(f"{name} ({flag}) has no effect with one layer; see --layers")
+    if deep and "frozen" in said:
+        raise InputError("frozen (--frozen) has no effect with several layers, which have no Q")
     if not isinstance(said.get("frozen", False), bool):
         raise InputError(f"frozen must be true or false; got {said['frozen']!r}")
     if "record" in said:

@@ -27,6 +27,7 @@ from lemmata.settings import (
 from lemmata.training import Store
 
 from ._analysis import Analysis, analyze_plan
+from ._deep import NORMS, DeepRun
 from ._forecasts import forecasts, looks
 from ._hypotheses import CONVERGENCE, HYPOTHESES
 from ._making import PARAMETERS, make
@@ -38,6 +39,7 @@ from ._plan_training import (
     USUAL_BATCH,
     USUAL_RATE,
     USUAL_STEPS,
+    USUAL_WIDTHS,
     PlanTraining,
     TrainedPlan,
     training_of,
@@ -59,7 +61,7 @@ def _yes_or_no(text: str) -> bool:
 
 
 def _whole_number(name: str, says: str, *algorithms: str) -> Option:
-    return Option(name, f"--{name}", says, int, "a whole number", algorithms)
+    return Option(name, f"--{name.replace('_', '-')}", says, int, "a whole number", algorithms)
 
 
 class ContextSetting(AbstractSetting[Plan]):
@@ -77,7 +79,7 @@ class ContextSetting(AbstractSetting[Plan]):
         Column("in_domain", "error in domain", "E ||y-hat - y*||^2 / K, which is twice the gap"),
         Column("out_of_domain", "out of domain", "the same under lambda ~ N(1, 4 I)"),
         Column("moved_Q", "Q moved by", "relative to its norm at the start"),
-        Column("sample_loss", "sample loss", "the loss on all prompts of the sample"),
+        Column("sample_loss", "sample loss", "on all prompts of the sample; of an encoder on some"),
     )
     options: ClassVar[tuple[Option, ...]] = (
         Option(
@@ -119,6 +121,22 @@ class ContextSetting(AbstractSetting[Plan]):
             expects="yes or no",
             algorithms=("adam",),
         ),
+        _whole_number("seed", "of Q and w at the start, and of the sample; usually the plan's"),
+        _whole_number(
+            "layers", "1 for the paper's one layer; with more, an encoder as in Section 4", "adam"
+        ),
+        Option(
+            "norm",
+            "--norm",
+            "layer norms of an encoder after its parts or before them; usually post",
+            expects="post or pre",
+            algorithms=("adam",),
+            choices=NORMS,
+        ),
+        *(
+            _whole_number(name, f"a width of an encoder; usually {usual}", "adam")
+            for name, usual in USUAL_WIDTHS.items()
+        ),
     )
 
     def read(self, file: Path, embeddings: Path | None = None) -> list[Plan]:
@@ -151,6 +169,7 @@ class ContextSetting(AbstractSetting[Plan]):
         if not instances:
             raise InputError("there is no plan to train")
         training = training_of(options)
+        instances = [training.seeded(plan) for plan in instances]
         refused = [training.refusal(plan) for plan in instances]
         ready = [i for i, refusal in enumerate(refused) if refusal is None]
         if not ready:
@@ -158,7 +177,7 @@ class ContextSetting(AbstractSetting[Plan]):
         chosen = [instances[i] for i in ready]
         progress = track("training", len(chosen) * training.total)
         trained = training.run(chosen, store=store, progress=progress)
-        columns = _columns(training, trained)
+        columns = _measured(training, trained)
         runs = dict(zip(ready, trained, strict=True))
         return Run(
             setting=self.key,
@@ -170,11 +189,12 @@ class ContextSetting(AbstractSetting[Plan]):
                 {name: in_places(rows, ready, len(instances)) for name, rows in columns.items()},
             ),
             reasons=tuple(
-                training.advice(runs[i]) if i in runs else why for i, why in enumerate(refused)
+                training.advice(instances[i], runs[i]) if i in runs else why
+                for i, why in enumerate(refused)
             ),
             trained=tuple(why is None for why in refused),
             diverged=tuple(runs[i].diverged if i in runs else None for i in range(len(refused))),
-            extras=tuple(_rates(training, plan) for plan in instances),
+            extras=tuple(_extras(training, plan, runs.get(i)) for i, plan in enumerate(instances)),
             model=tuple(runs.get(i) for i in range(len(refused))),
             options=dict(options),
         )
@@ -186,9 +206,29 @@ class ContextSetting(AbstractSetting[Plan]):
         return looks(run, i)
 
 
-def _rates(training: PlanTraining, plan: Plan) -> dict[str, float | None]:
+LARGEST_MATRIX = 100_000
+"""Numbers of A-hat that are written to a file."""
+
+
+def _extras(
+    training: PlanTraining, plan: Plan, trained: TrainedPlan | DeepRun | None
+) -> dict[str, Any]:
+    """The step sizes, and A-hat where there is one that is not too large to write."""
     eta_Q, eta_w = (None, None) if training.refusal(plan) else training.rates(plan)
-    return {"eta_Q": eta_Q, "eta_w": eta_w}
+    said: dict[str, Any] = {"eta_Q": eta_Q, "eta_w": eta_w}
+    if isinstance(trained, TrainedPlan) and plan.task.N * plan.task.K <= LARGEST_MATRIX:
+        said["A_hat"] = trained.combined.tolist()
+    return said
+
+
+def _measured(
+    training: PlanTraining, trained: Sequence[TrainedPlan] | Sequence[DeepRun]
+) -> dict[str, np.ndarray]:
+    """What was recorded, one row a plan; of an encoder the losses on prompts alone."""
+    if training.layers == 1:
+        return _columns(training, [one for one in trained if isinstance(one, TrainedPlan)])
+    names = {"in_domain": "in_domain", "out_of_domain": "out_of_domain", "sample_loss": "training"}
+    return {name: np.stack([run[own] for run in trained]) for name, own in names.items()}
 
 
 def _columns(training: PlanTraining, trained: Sequence[TrainedPlan]) -> dict[str, np.ndarray]:
