@@ -223,7 +223,7 @@ MISTAKES = {
     "list -5": "unknown paper '-5' (known: context, convergence",
     "analyze": "required: FILE (see lemmata analyze --help)",
     "analyze example.txt --seed 3": "unknown option of lemmata analyze '--seed'",
-    "analyze example.txt --figures svg,gif": "--figures takes svg, pdf, png; got 'gif'",
+    "analyze example.txt --figures svg,gif": "--figures takes svg, pdf, png, tex; got 'gif'",
     "falsify": "required: CLAIM",
     "falsify convergence --budget -1": "--budget: takes a number that is not negative; got '-1'",
     "falsify convergence --scope K": "--scope is written like K=3,T=3,n=4; got 'K'",

@@ -205,7 +205,7 @@ def bad_requests(folder: Path) -> dict[str, list[object]]:
         "option of the mechanics setting '--stage1-steps'; did you mean '--steps'?": [
             *("train", "good.txt", "--stage1-steps", 5)
         ],
-        "unknown algorithm": ["train", "good.txt", "--algorithm", "adam"],
+        "unknown algorithm": ["train", "good.txt", "--algorithm", "adagrad"],
         "unknown loss": ["train", "good.txt", "--loss", "hinge"],
         "positive number": ["train", "good.txt", "--lr", "nan"],
         "must not be negative": ["train", "good.txt", "--steps", "-1"],
