@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -266,7 +267,7 @@ def theorem_1_sums(evidence: Evidence[Dataset]) -> list[Comparison]:
     """The chain puts a lower bound of ‖W‖ into log‖W‖/‖W‖, which falls for ‖W‖ > e; it is so."""
     n, L, N, rate = evidence.norm_kq, evidence.L, evidence.N, evidence.rate
     start, log = _t0(evidence), np.log(np.maximum(evidence.records, 1))
-    later = {"from_step": start + 1}
+    later: dict[str, Any] = {"from_step": start + 1}
     alpha = np.nan_to_num(_alpha(evidence))
     return [
         at_most(_sums(evidence, start), 2 * L * n * log / rate, part="1/‖W‖", **later),
@@ -543,7 +544,7 @@ def theorem_3_logits(evidence: Evidence[Dataset], sharp: bool = False) -> list[C
         return equation_13_last(evidence, sharp=True)
     n, L, N, rate = evidence.norm_kq, evidence.L, evidence.N, evidence.rate
     steps = np.maximum(evidence.records, 1).astype(float)
-    stretches = [("", None, steps + 0 * rate, evidence.smallest_margin)]
+    stretches: list[Any] = [("", None, steps + 0 * rate, evidence.smallest_margin)]
     if not np.isnan(evidence.ray_gap).all():
         lead = evidence.ray_log_odds - np.log(L)
         stretches.append((" on a ray", FAR, FAR + 0 * rate, lead))
