@@ -23,6 +23,7 @@ from lemmata.settings import Evidence, Grid
 from ..counterexamples import bag_decides, without_preimage
 from ..experiments import AMBIGUOUS, GROWING, PRINTED, STRUCTURES, loss
 from ..setting import (
+    ASSUMPTION_2,
     AT_POINTS,
     CHOICE,
     COLLOCATION,
@@ -36,7 +37,10 @@ from ..setting import (
 )
 from ._facts import Fault, no_fault, on_its_own
 
-claim = statements("convergence", on=STRUCTURES, hypotheses=(SINGLE_VALUED, PREFIXES))
+DATA = (SINGLE_VALUED, PREFIXES, ASSUMPTION_2)
+"""Columns of W_ov are free only if embeddings are independent."""
+
+claim = statements("convergence", on=STRUCTURES, hypotheses=DATA)
 anywhere = statements("convergence", on=PRINTED, hypotheses=AT_POINTS)
 
 
@@ -233,13 +237,13 @@ def _orphans(dataset: Dataset) -> Iterator[Fault]:
     "Section 4.1",
     "If the training loss can be made arbitrarily small, attention prefers the tokens that the "
     "collocation sends to the label.",
-    hypotheses=(SINGLE_VALUED, PREFIXES, ORDERS, PREIMAGE, CHOICE),
+    hypotheses=(*DATA, ORDERS, PREIMAGE, CHOICE),
     kind="hypothesis",
     versions=[
         repaired(
             "With equal margins of W_ov, a label that is the likeliest next token has the token "
             "with the largest attention sent to it.",
-            hypotheses=(SINGLE_VALUED, COLLOCATION, ORDERS, PREIMAGE, CHOICE),
+            hypotheses=(*DATA, COLLOCATION, ORDERS, PREIMAGE, CHOICE),
             equal_margins=True,
         )
     ],
@@ -288,7 +292,7 @@ def _decided_by_counts(bench: Bench) -> list[Comparison]:
         repaired(
             "Where no relation has a cycle and no token is confused, every query's relation is a "
             "strict partial order.",
-            hypotheses=(SINGLE_VALUED, PREFIXES, ORDERS),
+            hypotheses=(*DATA, ORDERS),
         )
     ],
 )

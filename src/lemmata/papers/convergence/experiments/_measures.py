@@ -207,7 +207,8 @@ def _chances(run: TwoStageRun, i: int, inputs: Sequence[tuple[list[int], int]]) 
     for tokens, expected in inputs:
         chances, attention = run.predict(i, tokens), run.attention(i, tokens)
         others = np.delete(chances, expected)
-        odds = np.log(chances[expected]) - np.log(others.sum())
+        with np.errstate(divide="ignore"):
+            odds = np.log(chances[expected]) - np.log(others.sum())
         rows.append([chances[expected], others.max(), odds, attention[0]])
     return np.array(rows).reshape(-1, 4)
 
