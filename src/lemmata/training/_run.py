@@ -129,7 +129,7 @@ def _run_group(
         before = points[position - 1] if position else 0
         gaps = np.zeros(chunk, dtype=np.int64)
         gaps[: len(stretch)] = np.diff(stretch, prepend=before)
-        state, found = _advance(dynamics, state, jax.numpy.asarray(gaps))
+        state, found = _advance(dynamics, state, jax.device_put(gaps))
         kept = keep[position : position + len(stretch)]
         fresh = {name: np.asarray(rows)[: len(stretch)][kept].T for name, rows in found.items()}
         series = {

@@ -45,7 +45,7 @@ class Batch:
         raw = pack([d.data for d in datasets])
         for i, dataset in enumerate(datasets):
             raw.log_frequency[i, : len(dataset.data.samples)] = dataset.log_pi
-        self.inputs: Inputs = jax.tree.map(jnp.asarray, raw)
+        self.inputs: Inputs = jax.device_put(raw)
         B, K = raw.vocabulary.shape
         C = raw.cell_token.shape[1]
         following = np.zeros((B, K), dtype=np.int64)
@@ -59,10 +59,10 @@ class Batch:
                 known = raw.cell_exists[i]
                 cells = raw.cell_token[i, known], raw.cell_query[i, known]
                 target_kq[i, : known.sum()] = d.attention_margin.weights[cells]
-        self.following = jnp.asarray(following)
-        self.target_ov = jnp.asarray(target_ov)
-        self.target_kq = jnp.asarray(target_kq)
-        self.start_ov = jnp.asarray(self._values_at_start(target_ov.shape))
+        self.following = jax.device_put(following)
+        self.target_ov = jax.device_put(target_ov)
+        self.target_kq = jax.device_put(target_kq)
+        self.start_ov = jax.device_put(self._values_at_start(target_ov.shape))
         self.start_kq = jnp.zeros((B, C))
         self.value_coordinates = ValueCoordinates()
         self.cell_coordinates = CellCoordinates()
@@ -89,15 +89,15 @@ class Batch:
                 target_kq[i, :D, :D] = E.T @ W @ E if d.orthonormal else W
             assert d.value_margin.weights is not None
             target_ov[i, :D, : d.K] = E.T @ d.value_margin.weights.T
-        self.target_ov = jnp.asarray(target_ov)
-        self.target_kq = jnp.asarray(target_kq)
-        self.start_ov = jnp.asarray(self._values_at_start(target_ov.shape))
-        self.start_kq = jnp.asarray(start)
+        self.target_ov = jax.device_put(target_ov)
+        self.target_kq = jax.device_put(target_kq)
+        self.start_ov = jax.device_put(self._values_at_start(target_ov.shape))
+        self.start_kq = jax.device_put(start)
         rows = np.arange(B)[:, None]
-        self.value_coordinates = ValueCoordinates(jnp.asarray(embeddings))
+        self.value_coordinates = ValueCoordinates(jax.device_put(embeddings))
         self.cell_coordinates = CellCoordinates(
-            jnp.asarray(embeddings[rows, raw.cell_token] * raw.cell_exists[:, :, None]),
-            jnp.asarray(embeddings[rows, raw.cell_query]),
+            jax.device_put(embeddings[rows, raw.cell_token] * raw.cell_exists[:, :, None]),
+            jax.device_put(embeddings[rows, raw.cell_query]),
         )
 
     def _values_at_start(self, shape: tuple[int, ...]) -> np.ndarray:
@@ -136,5 +136,7 @@ def _order_probe(datasets: Sequence[Dataset], raw: Inputs, inputs: Inputs) -> Or
             is_non_optimal[i, c] = role == "non_optimal"
     return OrderProbe(
         inputs,
-        *map(jnp.asarray, (optimal, log_length, winner, loser, exists, is_optimal, is_non_optimal)),
+        *map(
+            jax.device_put, (optimal, log_length, winner, loser, exists, is_optimal, is_non_optimal)
+        ),
     )

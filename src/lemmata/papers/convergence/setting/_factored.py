@@ -189,17 +189,17 @@ class Factored:
         first = ValueFactors(
             start=self._draw(batch, "value", width),
             target=batch.target_ov,
-            rate=jnp.asarray(rates[:, 0]),
+            rate=jax.device_put(rates[:, 0]),
             embeddings=E,
             following=batch.following,
-            vocabulary=jnp.asarray(batch.inputs.vocabulary),
+            vocabulary=jax.device_put(batch.inputs.vocabulary),
         )
         stage1 = run(first, self.stages.recorded(self.stages.stage1_steps), store=store)
         values = _head_values(first, stage1.final.weights)
         second = KeyQueryFactors(
             start=self._draw(batch, "attention", width),
             target=batch.target_kq,
-            rate=jnp.asarray(rates[:, 1]),
+            rate=jax.device_put(rates[:, 1]),
             inputs=batch.inputs,
             margins=_head_margins(batch.inputs, values),
             cells=batch.cell_coordinates,
@@ -224,7 +224,7 @@ class Factored:
             entries = self.start * draw.standard_normal((self.heads, D + other, columns))
             row[:, :D, :columns] = entries[:, :D]
             row[:, left : left + other, :columns] = entries[:, D:]
-        return jnp.asarray(start)
+        return jax.device_put(start)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def far_ahead(
     """Stage 2 at the steps ``FAR``, with W_ov frozen; NaN where it has left its first direction."""
     batch = Batch([d.plain for d in datasets])
     columns = _rays(
-        batch.inputs, batch.probe, batch.target_kq, jnp.asarray(values), jnp.asarray(rates)
+        batch.inputs, batch.probe, batch.target_kq, jax.device_put(values), jax.device_put(rates)
     )
     plain = np.array([[d.embeddings is None] for d in datasets])
     return {name: np.where(plain, np.asarray(grid), np.nan) for name, grid in columns.items()}

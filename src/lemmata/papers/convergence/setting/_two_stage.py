@@ -121,7 +121,7 @@ class TwoStage:
             inputs=batch.inputs,
             margins=_margins(batch.inputs, values),
             target=batch.target_kq,
-            rate=jnp.asarray(rate_kq),
+            rate=jax.device_put(rate_kq),
             coordinates=batch.cell_coordinates,
             probe=batch.probe,
             rule=self.rule,
@@ -141,13 +141,13 @@ class TwoStage:
 
     def _collocation(self, batch: Batch) -> CollocationTraining:
         """Stage 1 of a batch."""
-        vocabulary = jnp.asarray(batch.inputs.vocabulary)
+        vocabulary = jax.device_put(batch.inputs.vocabulary)
         return CollocationTraining(
             start=batch.start_ov,
             following=batch.following,
             vocabulary=vocabulary,
             target=batch.target_ov,
-            rate=jnp.asarray([self.rates(dataset)[0] for dataset in batch.datasets]),
+            rate=jax.device_put(np.array([self.rates(dataset)[0] for dataset in batch.datasets])),
             coordinates=batch.value_coordinates,
             probe=ValueProbe(batch.following, vocabulary),
             rule=self.rule,
@@ -271,7 +271,7 @@ class Joint:
             inputs=batch.inputs,
             target_values=batch.target_ov,
             target_weights=batch.target_kq,
-            rate=jnp.asarray(rate),
+            rate=jax.device_put(rate),
         )
         recording = run(dynamics, every(self.steps), store=store, progress=progress)
         inputs = jax.tree.map(np.asarray, batch.inputs)
