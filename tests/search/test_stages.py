@@ -382,6 +382,14 @@ def test_batches_grow_while_they_are_quick(monkeypatch: pytest.MonkeyPatch) -> N
     assert sizes == [4, 32, 256, 2048, 660]
 
 
+def test_what_an_experiment_does_not_look_at_is_passed_over() -> None:
+    statement = untrained(at_most(0))
+    few = replace(statement.experiment, fits=lambda walk: walk.start % 3 == 0)
+    hunt = Hunt(replace(statement, experiment=few), Setting().space, 0, np.inf, lambda line: None)
+    assert [walk.start for walk in hunt.within([Walk(k, 1) for k in range(7)])] == [0, 3, 6]
+    assert hunt.set_aside == 4
+
+
 def test_the_climb_varies_what_came_closest() -> None:
     """The largest x is sought, and found far beyond what is drawn."""
     hunt = Hunt(claim(at_most(1e6)), Setting().space, 0, np.inf, lambda line: None)

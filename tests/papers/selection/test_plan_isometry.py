@@ -48,6 +48,15 @@ def test_one_hot_and_orthogonal_encodings_are_isometries() -> None:
     assert is_doubtful(plan(2 * np.eye(5)))  # not of unit length
 
 
+@pytest.mark.parametrize(("q", "mu", "doubtful"), [(1, 0.08, True), (2, 0.06, False)])
+def test_inner_products_that_add_up_are_measured(q: int, mu: float, doubtful: bool) -> None:
+    """A vector along two others by mu: delta = sqrt(2) mu, while mu < 1/10 < sqrt(2) q mu."""
+    E = np.eye(5)
+    E[:, 4] = [mu, mu, 0.0, 0.0, np.sqrt(1 - 2 * mu**2)]
+    assert isometry(E, q) == pytest.approx(np.sqrt(2) * mu, rel=1e-12)
+    assert is_doubtful(plan(E, q=q)) is doubtful
+
+
 def test_random_encodings_are_within_their_threshold() -> None:
     """sqrt(2) q mu < 1/10 for q = 2 and mu below 0.0353."""
     assert not is_doubtful(plan(d_e=1000, threshold=0.035))

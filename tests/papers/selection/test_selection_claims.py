@@ -33,9 +33,16 @@ from lemmata.papers.selection.counterexamples import (
     three_vectors,
     with_more_positions,
 )
+from lemmata.papers.selection.experiments import matrices
 from lemmata.papers.selection.experiments.descents import ONE_HOT
 from lemmata.papers.selection.experiments.long_descents import LENGTHS
-from lemmata.papers.selection.setting import Plan, Task, measure_isometry
+from lemmata.papers.selection.setting import (
+    Plan,
+    Population,
+    Task,
+    Weights,
+    measure_isometry,
+)
 from lemmata.settings import Evidence
 from lemmata.training import Store
 
@@ -157,6 +164,24 @@ def test_the_step_size_and_the_steps_can_be_changed():
 
 def on(plan: Plan, name: str) -> Verdict:
     return check(ALL[name], Bench(seed=0, instances=[plan]))
+
+
+WILD = Plan("diverges", Task(3, 2, 12), 5.0, 1e-3)
+"""alpha is beyond 10^59 after 109 steps."""
+
+
+@pytest.mark.parametrize("name", ["lemma-d.2", "own/query-token", "lemma-d.5", "equation-6"])
+def test_whole_matrices_are_compared_a_step_at_a_time(name: str, monkeypatch):
+    """Rounding does not grow where descent diverges, and an error of one entry is seen."""
+    assert on(WILD, name).status is Status.HOLDS
+    exact = matrices.population
+
+    def wrong(*given):
+        loss, (V, W) = exact(*given)
+        return Population(loss * (1 + 1e-9), Weights(V * (1 + 1e-9), W + 1e-9 * np.eye(len(W))))
+
+    monkeypatch.setattr(matrices, "population", wrong)
+    assert on(WILD, name).status is Status.FAILS
 
 
 @pytest.mark.parametrize(

@@ -161,3 +161,7 @@ def test_the_sizes_of_the_experiments():
     assert 0.58 < found.orthogonality < 0.67
     assert found.off_subset == pytest.approx(0.69, abs=0.08)
     assert not found.exact
+
+
+def test_orthogonal_encodings_are_as_far_from_orthonormal_as_the_worst_length():
+    assert measure_isometry(np.diag([1.0, 2.0, 0.5]), 2).delta == 3.0

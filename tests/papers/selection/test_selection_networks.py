@@ -372,6 +372,8 @@ def test_a_plan_trains_a_net_with_the_transformers_loss():
     assert told["least_with_first_layer"] == pytest.approx(0.5 * least_loss(plan.task, net.tokens))
     assert found.least[0, -1] == told["least_of_width"] == 0.5 * float(theory.width_law(3, 1, 1, 2))
     assert "2 neurons in its first layer" in found.rule
+    (forecast,) = SETTING.forecasts(found, 0)
+    assert forecast.says == "the least of its width"
 
 
 @pytest.mark.parametrize(

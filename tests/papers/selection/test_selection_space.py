@@ -4,18 +4,21 @@ import math
 from itertools import combinations, product
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import lemmata as lm
 from lemmata.papers.selection.setting import (
     SETTING,
+    FamilyAttention,
     OnlineChoices,
     Plan,
     Task,
     inner_products,
     measure_isometry,
 )
+from lemmata.papers.selection.setting._descents import CountedAttention, count_gaps
 from lemmata.papers.selection.setting._family import (
     FAMILIES,
     all_signs,
@@ -119,6 +122,8 @@ def test_extremes_reach_far() -> None:
         [plan.d for plan in extremes],
     ):
         assert max(values) / min(values) > 1e4
+    shares = {round(plan.rate / plan.q, 9) for plan in extremes if plan.kind == "one-hot"}
+    assert {0.5, 1.9, 2.1} <= shares
     problems = [{problem.code for problem in plan.problems} for plan in extremes]
     assert set() in problems
     assert {"q_out_of_range", "large_epsilon", "large_step"} in problems
@@ -182,6 +187,21 @@ def test_plans_of_all_sizes_share_programs(caplog) -> None:
         assert "Compiling jit(_advance)" not in caplog.text
     finally:
         jax.config.update("jax_log_compiles", False)
+
+
+@pytest.mark.parametrize("C", [0.0, 1.3, -0.7])
+def test_equal_gaps_may_be_counted(C: float) -> None:
+    """Encodings with gaps of several sizes, counted and padded, against all subsets one by one."""
+    E = np.eye(5)
+    E[:, 4] = [0.3, 0.3, 0.0, 0.0, 0.8]
+    plan = Plan("five", Task(5, 2, 3), 0.5, 1e-3, 5, encodings=E)
+    gaps, counts, chances = count_gaps(plan)
+    assert counts.sum() > 0 == counts.min()
+    counted = CountedAttention(*map(jnp.asarray, (gaps, counts, chances)), jnp.asarray(2.0))
+    alone = FamilyAttention.of(E[None], plan.task.all_subsets())
+    found, expected = (attention.moments(jnp.asarray(C)) for attention in (counted, alone))
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+    assert expected.variance > 1e-5 or C == 0
 
 
 def test_side_by_side_is_as_alone() -> None:

@@ -86,6 +86,11 @@ def test_missed_attention_by_its_softmax(gap: float):
     assert theory.missed(2.5, 10, 3, gap) == pytest.approx(weights[3:].sum(), rel=1e-14)
 
 
+def test_gaps_of_lemma_a3_in_fractions():
+    low, high = theory.gap_bounds(1 / 16)
+    assert (low, high) == pytest.approx((13 / 14, 15 / 14), rel=1e-15)
+
+
 def test_late_laws_with_numbers():
     """(T-1)/(4 eta t), and C with u = e^-C (T-q)/q there: L = d u^2 / (2 (T-q))."""
     assert theory.late_loss(1_000, 0.5, 8) == 8 / 2_000

@@ -70,7 +70,7 @@ def _draw_large(axes: Axes, nets: Evidence[Explicit], transformer: TrainedTransf
     axes.text(
         transformer.width + 0.015 * size,
         np.sqrt(floor * transformer.loss),
-        f"×{floor / transformer.loss:.0f}\nat width {transformer.width}",
+        f"×{floor / transformer.loss:.0f}\nat $m={transformer.width}$",
         fontsize=SMALL,
         color=PALETTE["red"],
         va="center",

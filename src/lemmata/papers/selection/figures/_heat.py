@@ -85,8 +85,10 @@ def draw_weights(heat: HeatMap, moments: list[int], width: float) -> Figure:
             for axes, moment in zip(panels, moments, strict=True):
                 largest = float(np.abs(matrices[moment]).max())
                 image = _draw_matrix(axes, matrices[moment], heat.d, largest)
-                axes.set_title(f"${name}$, $t={heat.steps[moment]:,}$".replace(",", "{,}"))
-                bar = picture.colorbar(image, ax=axes, location="bottom", pad=0.03, aspect=16)
+                axes.set_title(f"${name}$, $t={heat.steps[moment]}$")
+                bar = picture.colorbar(
+                    image, ax=axes, location="bottom", pad=0.03, aspect=16, shrink=0.8
+                )
                 bar.set_ticks(
                     [-largest, 0, largest], labels=[number(-largest, 2), "0", number(largest, 2)]
                 )

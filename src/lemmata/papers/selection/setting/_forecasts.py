@@ -17,6 +17,8 @@ def forecasts(run: Run, i: int) -> list[Forecast]:
     trained: TrainedPlan = run.model[i]
     if trained.diverged is not None or trained.online is not None:
         return []
+    if "least" in trained.series:
+        return [Forecast("loss", trained.series["least"], "the least of its width")]
     steps = np.asarray(run.steps, dtype=float)
     plan, level = trained.plan, np.ones(len(steps))
     with np.errstate(divide="ignore"):
