@@ -60,6 +60,23 @@ def equation_8(evidence: Evidence[Literal8]) -> list[Comparison]:
 
 
 @claim(
+    "theorem-c.3/width",
+    "Appendix C.3, proof of Theorem C.3",
+    "The operators of the construction have width d + q d_e.",
+    hypotheses=(FITS,),
+    on=LITERAL,
+    kind="misprint",
+    blocks=lambda case: case.task.q,
+    versions=[repaired("They have width d + 2 d_e, as Eq. (8) has rows.", blocks=lambda case: 2)],
+)
+def width_of_the_construction(
+    evidence: Evidence[Literal8], blocks: Callable[[Literal8], int]
+) -> Comparison:
+    rows = evidence.each(lambda case: case.inputs.shape[1])
+    return equal(rows, evidence.d + evidence.each(blocks) * evidence.d_e, part="rows")
+
+
+@claim(
     "equation-8/printed",
     "Appendix C.3, after Eq. (8)",
     "The same with the printed blocks, Q = [0_{d×d}, I, 0_{d_e×d_e}] and K = [0_{d×d}, 0, I].",

@@ -304,8 +304,7 @@ def best_alpha_early(evidence: Evidence[StateGrid], crossing: bool) -> Compariso
 
 def reversed_bounds(evidence: Evidence[Descent], exchanged: bool = False) -> list[Comparison]:
     """The two bounds of Lemma E.7 where 1 - q alpha (T s - 1)/(T-q) < 0."""
-    base = evidence.each(stochastic.base_increment)
-    base = np.where(base < 0, base, np.nan)
+    base = evidence.each(lambda case: stochastic.base_increment(case, -1))
     if np.isnan(base).all():
         return [Silence("the growth of C is nowhere negative", applies=False, part="bounds")]
     low, high = evidence.each(by_isometry).T[:, :, None]
