@@ -20,7 +20,7 @@ from lemmata.papers.selection.setting import Plan, Task
 ALL = {claim.name.removeprefix("selection/"): claim for claim in papers()["selection"].claims}
 
 
-def exact_step(plan: Plan, g: list[list[Fraction]], C: float, alpha: float) -> dict[str, Any]:
+def exact_step(plan: Plan, g: list[list[Fraction]], C: Any, alpha: Any) -> dict[str, Any]:
     """One step over a family with these <e_i, e_y> off y, from the definitions, in 40 digits."""
     T, q, d, eta = plan.task.T, plan.task.q, plan.task.d, mp.mpf(plan.rate)
     C, alpha = mp.mpf(C), mp.mpf(alpha)
@@ -31,6 +31,10 @@ def exact_step(plan: Plan, g: list[list[Fraction]], C: float, alpha: float) -> d
 
     def mean(values: list[Any]) -> Any:
         return mp.fsum(values) / len(values)
+
+    def weighted(row: list[Fraction]) -> Any:
+        gaps = [1 - mp.mpf(x.numerator) / x.denominator for x in row]
+        return mp.fsum(mp.e ** (-C * gap) * gap for gap in gaps)
 
     S = attention(C)
     s = [(1 - mp.fsum(row)) / q for row in S]
@@ -56,15 +60,7 @@ def exact_step(plan: Plan, g: list[list[Fraction]], C: float, alpha: float) -> d
         "next_u": 1 - q * mean(later),
         "moved": mean(later) - mean_s,
         "spread": mean([a * (1 - q * a) for a in s]),
-        "sum": turn
-        * max(
-            mp.fsum(
-                mp.e ** (C * (mp.mpf(x.numerator) / x.denominator - 1))
-                * (1 - mp.mpf(x.numerator) / x.denominator)
-                for x in row
-            )
-            for row in g
-        ),
+        "sum": turn * max(map(weighted, g)),
     }
 
 
@@ -189,7 +185,7 @@ def test_endings_by_the_loss_itself():
     """The loss at the ends of (IH1), against a sum over positions."""
     plan = Plan("mine", Task(9, 2, 3), 0.005, 0.01)
     evidence = Bench(instances=[plan]).evidence(SETTLED)
-    at = closing.Ending(evidence)
+    at: Any = closing.Ending(evidence)
     u, alpha = float(at.u[0, 7]), float(at.top[0, 7])
     S = np.full(9, u / 7)
     S[:2] = (1 - u) / 2
