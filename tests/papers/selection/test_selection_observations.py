@@ -30,6 +30,7 @@ from lemmata.papers.selection.experiments import (
     runs,
     switched_encodings,
 )
+from lemmata.papers.selection.experiments.batches import Batches
 from lemmata.papers.selection.experiments.ensembles import Rivals
 from lemmata.papers.selection.experiments.heat_maps import HeatMap
 from lemmata.papers.selection.experiments.mean_fields import Forecast
@@ -86,6 +87,21 @@ def _starts(law: Any = as_reported, *, adam: bool = False) -> Evidence[Starts]:
     return Evidence(tuple(Starts(a.name, a, b) for a, b in zip(zero, random, strict=True)))
 
 
+def _batches(law: Any = as_reported) -> Evidence[Batches]:
+    both = zip(made_up_pairs(), made_up_pairs(law, noise=0.003), strict=True)
+    return Evidence(tuple(Batches(a.name, a, b) for a, b in both))
+
+
+def late_start(arm: str, T: int, q: int, x: np.ndarray) -> np.ndarray:
+    """Twice as bad in the middle of the run, and the same at its end."""
+    return as_reported(arm, T, q, x) * np.where(np.abs(x - 0.5) < 0.1, 2.0, 1.0)
+
+
+def with_a_spike(arm: str, T: int, q: int, x: np.ndarray) -> np.ndarray:
+    """Five times as bad for a moment."""
+    return as_reported(arm, T, q, x) * np.where(np.abs(x - 0.7) < 0.03, 5.0, 1.0)
+
+
 def twice_as_bad(arm: str, T: int, q: int, x: np.ndarray) -> np.ndarray:
     return 2 * as_reported(arm, T, q, x)
 
@@ -124,6 +140,12 @@ def flat_in_q(arm: str, T: int, q: int, x: np.ndarray) -> np.ndarray:
         ("figure-5", made_up_pairs(both_learn, adam=True), FAILS),
         ("figure-6", _starts(), HOLDS),
         ("figure-6", _starts(twice_as_bad), FAILS),
+        ("figure-6/dynamics", _starts(), HOLDS),
+        ("figure-6/dynamics", _starts(late_start), FAILS),
+        ("appendix-f/batch-size", _batches(), HOLDS),
+        ("appendix-f/batch-size", _batches(twice_as_bad), FAILS),
+        ("appendix-f.1/annealing", made_up_pairs(), HOLDS),
+        ("appendix-f.1/annealing", made_up_pairs(with_a_spike), FAILS),
         ("figure-7", _starts(adam=True), HOLDS),
         ("figure-7", _starts(twice_as_bad, adam=True), FAILS),
         ("appendix-f/in-distribution", made_up_pairs(), HOLDS),
@@ -245,6 +267,14 @@ def test_heat_maps_are_judged_by_what_is_left(query):
     assert judge(name, _heat_map(0.05, query)) is HOLDS
     assert judge(name, _heat_map(0.3, query)) is FAILS
     assert judge(name, _heat_map(0.05, "other")) is UNDECIDED
+
+
+def test_the_scale_of_v_is_judged():
+    (found,) = _heat_map(0.05)
+    for scale, expected in ((1.0, HOLDS), (1.5, FAILS), (0.5, FAILS)):
+        V = found.V * scale / found.alpha[-1]
+        assert judge("section-4/scale-of-v", Evidence((replace(found, V=V),))) is expected
+    assert judge("section-4/scale-of-v", _heat_map(0.05, "zero")) is UNDECIDED
 
 
 def test_blocks_that_grow_again_are_seen():

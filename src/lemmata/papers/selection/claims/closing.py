@@ -20,6 +20,7 @@ from ..experiments.encodings import ENCODINGS, Ensemble
 from ..experiments.settled import SETTLED, Settled
 from ..setting import SMALL_LOSS, SPARSE, FamilyAttention
 from . import phases, stochastic
+from ._exponents import grows_like, spans
 
 claim = partial(statements("selection"), hypotheses=(SPARSE, SMALL_LOSS), on=SETTLED)
 
@@ -300,3 +301,44 @@ def two_level(evidence: Evidence[Ensemble], compare: Callable[..., Comparison]) 
 
     exact, formula = (evidence.each(lambda case, k=k: losses(case)[k]) for k in (0, 1))
     return compare(exact, formula, part="loss")
+
+
+def width_over_log(evidence: Evidence[Settled]) -> np.ndarray:
+    """(d + q log T)/log(Td)."""
+    T, q, d = evidence.T, evidence.q, evidence.d
+    return (d + q * np.log(T)) / np.log(T * d)
+
+
+def bounded(evidence: Evidence[Settled]) -> Comparison:
+    """It grows with no power of d, q or T."""
+    sizes = {name: evidence.columns[name] for name in ("d", "q", "T")}
+    if not all(map(spans, sizes.values())):
+        return Silence("a few sizes cannot tell how widths grow", part="growth")
+    level = {name: (column, 0.0) for name, column in sizes.items()}
+    return grows_like("growth", width_over_log(evidence), level)
+
+
+@claim(
+    "section-1.1/exponential",
+    "Sections 1 and 1.1",
+    "Td neurons are exponentially more than a width of d + q log T: (d + q log T)/log(Td) stays "
+    "bounded.",
+    hypotheses=(SPARSE,),
+    on=SETTLED,
+    kind="hypothesis",
+    unbreakable="it is about how widths grow",
+    compare=bounded,
+    versions=[
+        repaired(
+            "For fixed d and q: it is at most d + q, whatever T is. If d grows as well, the widths "
+            "differ by a factor of at most T.",
+            compare=lambda evidence: at_most(
+                width_over_log(evidence), evidence.d + evidence.q, part="width over log(Td)"
+            ),
+        )
+    ],
+)
+def exponential(
+    evidence: Evidence[Settled], compare: Callable[[Evidence[Settled]], Comparison]
+) -> Comparison:
+    return compare(evidence)

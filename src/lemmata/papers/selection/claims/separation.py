@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lemmata.claims import Comparison, Silence, at_least, at_most, equal, repaired, statements
+from lemmata.claims import Comparison, at_least, equal, repaired, statements
 from lemmata.settings import Evidence
 
 from .. import theory
@@ -16,9 +16,7 @@ from ..experiments.separation import (
     Separation,
     TrainedTransformer,
 )
-from ..experiments.settled import SETTLED, Settled
-from ..setting import FITS, GUIDING, NARROWER, PROPER, SPARSE, printed_self_attention
-from ._exponents import grows_like, spans
+from ..setting import FITS, GUIDING, NARROWER, PROPER, printed_self_attention
 
 claim = statements("selection")
 
@@ -57,6 +55,23 @@ def equation_8(evidence: Evidence[Literal8]) -> list[Comparison]:
         ),
         equal(rows, evidence.d + 2 * evidence.d_e, part="rows"),
     ]
+
+
+@claim(
+    "theorem-c.3/width",
+    "Appendix C.3, proof of Theorem C.3",
+    "The operators of the construction have width d + q d_e.",
+    hypotheses=(FITS,),
+    on=LITERAL,
+    kind="misprint",
+    blocks=lambda case: case.task.q,
+    versions=[repaired("They have width d + 2 d_e, as Eq. (8) has rows.", blocks=lambda case: 2)],
+)
+def width_of_the_construction(
+    evidence: Evidence[Literal8], blocks: Callable[[Literal8], int]
+) -> Comparison:
+    rows = evidence.each(lambda case: case.inputs.shape[1])
+    return equal(rows, evidence.d + evidence.each(blocks) * evidence.d_e, part="rows")
 
 
 @claim(
@@ -125,45 +140,6 @@ def widths(case: Separation) -> list[int]:
     """From no neuron to one less than there are inputs."""
     size = case.task.T * case.task.d
     return sorted({0, 1, case.task.d, case.width, size // 2, size - 1})
-
-
-def width_over_log(evidence: Evidence[Settled]) -> np.ndarray:
-    """(d + q log T)/log(Td)."""
-    T, q, d = evidence.T, evidence.q, evidence.d
-    return (d + q * np.log(T)) / np.log(T * d)
-
-
-def bounded(evidence: Evidence[Settled]) -> Comparison:
-    """It grows with no power of d."""
-    if not spans(evidence.d):
-        return Silence("one d cannot tell how widths grow with it", part="growth")
-    return grows_like("growth", width_over_log(evidence), {"d": (evidence.d, 0.0)})
-
-
-@claim(
-    "section-1.1/exponential",
-    "Sections 1 and 1.1",
-    "Td neurons are exponentially more than a width of d + q log T: (d + q log T)/log(Td) stays "
-    "bounded.",
-    hypotheses=(SPARSE,),
-    on=SETTLED,
-    kind="hypothesis",
-    unbreakable="it is about how widths grow",
-    compare=bounded,
-    versions=[
-        repaired(
-            "For fixed d and q: it is at most d + q, whatever T is. If d grows as well, the widths "
-            "differ by a factor of at most T.",
-            compare=lambda evidence: at_most(
-                width_over_log(evidence), evidence.d + evidence.q, part="width over log(Td)"
-            ),
-        )
-    ],
-)
-def exponential(
-    evidence: Evidence[Settled], compare: Callable[[Evidence[Settled]], Comparison]
-) -> Comparison:
-    return compare(evidence)
 
 
 @claim(

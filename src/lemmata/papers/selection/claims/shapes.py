@@ -10,7 +10,6 @@ from scipy.special import softmax
 from lemmata.claims import Comparison, at_least, equal, repaired, statements
 from lemmata.settings import Evidence
 
-from ..experiments.construction import LITERAL
 from ..experiments.matrices import MATRICES, Matrices
 from ..setting import FITS
 
@@ -104,18 +103,6 @@ def in_both(statement: str, printed: Number, true: Number, meant: str) -> dict[s
         "It has T rows: E[X'X] = d I_T.",
     ),
     shown=lambda case: np.trace(covariance(case)) / covariance(case)[0, 0],
-)
-@claim(
-    "theorem-c.3/width",
-    "Appendix C.3, proof of Theorem C.3",
-    **in_both(
-        "The operators of the construction have width d + q d_e.",
-        lambda case: case.task.d + case.task.q * case.d_e,
-        lambda case: case.task.d + 2 * case.d_e,
-        "They have width d + 2 d_e, as Eq. (8) has rows.",
-    ),
-    on=LITERAL,
-    shown=lambda case: case.inputs.shape[1],
 )
 def shapes(evidence: Evidence[Any], shown: Number, count: Number) -> Comparison:
     """A number of rows or columns, taken from the arrays themselves."""

@@ -56,8 +56,9 @@ def grows_by(evidence: Evidence[Descent], least: Any, here: Any) -> Comparison:
 
     Attention 1 - u on the subset is good to a rounding over q/T at first.
     """
-    turned = np.where(here, evidence.next_C - evidence.C, np.nan)
-    rounding = ONE_STEP / (1 - evidence.missed)
+    with np.errstate(invalid="ignore", divide="ignore"):  # runs that diverge
+        turned = np.where(here, evidence.next_C - evidence.C, np.nan)
+        rounding = ONE_STEP / (1 - evidence.missed)
     return at_least(
         turned,
         least * (1 - INTERPOLATION),
@@ -71,7 +72,8 @@ def spread(case: Descent) -> np.ndarray:
     """E[s_+ (1 - q s_+)] over the family, at each record; one-hot: s_+ (1 - q s_+)."""
     if not case.gaps.size:
         return case["missed"] * (1 - case["missed"]) / case.task.q
-    return np.array([shares(case.gaps, case.task.q, C).sum(axis=1).mean() for C in case["C"]])
+    with np.errstate(over="ignore", invalid="ignore"):  # runs that diverge
+        return np.array([shares(case.gaps, case.task.q, C).sum(axis=1).mean() for C in case["C"]])
 
 
 def first_bound(evidence: Evidence[Descent]) -> Any:
@@ -304,8 +306,7 @@ def best_alpha_early(evidence: Evidence[StateGrid], crossing: bool) -> Compariso
 
 def reversed_bounds(evidence: Evidence[Descent], exchanged: bool = False) -> list[Comparison]:
     """The two bounds of Lemma E.7 where 1 - q alpha (T s - 1)/(T-q) < 0."""
-    base = evidence.each(stochastic.base_increment)
-    base = np.where(base < 0, base, np.nan)
+    base = evidence.each(lambda case: stochastic.base_increment(case, -1))
     if np.isnan(base).all():
         return [Silence("the growth of C is nowhere negative", applies=False, part="bounds")]
     low, high = evidence.each(by_isometry).T[:, :, None]

@@ -68,6 +68,8 @@ class Step:
         self.T, self.q, self.d, self.rate, self.inertia, self.u, self.alpha, self.turn = (
             evidence.columns[name] for name in columns
         )
+        if proof is ONE_HOT:  # whatever encodings a plan has
+            self.inertia = self.T - 1
         late = self.u <= (1 - np.sqrt(self.q / self.T)) * (1 + EPS)
         self.u = np.where(late, self.u, np.nan)
         self.s = theory.chosen(self.u, self.q)
@@ -224,7 +226,7 @@ def expansion_condition(evidence: Evidence[Any], proof: Proof) -> Comparison:
 @e6("expansion", "s(t+1) - s(t) <= (45/32) s (1 - q s) Delta C for the mean attention s.")
 def expansion(evidence: Evidence[Any], proof: Proof) -> Comparison:
     at = Step(evidence, proof)
-    return at_most(at.moved, at.shift, part="growth of s_+")
+    return at_most(at.moved, at.shift, rounding=at.rounding, part="growth of s_+")
 
 
 @d4("star-decrement", "alpha*(t+1) >= (1 - 5 T q s_+^2 (1 - q s_+) Delta C/(4 D)) alpha*(t).")
@@ -376,7 +378,8 @@ def needed(evidence: Evidence[Any], proof: Proof, lowest: float = -np.inf) -> li
 )
 def double_star(evidence: Evidence[Any], proof: Proof) -> Comparison:
     at = Step(evidence, proof)
-    return at_most(both_losses(at), simpler_losses(at), part="decrements")
+    bound = simpler_losses(at)
+    return at_most(both_losses(at), bound, rounding=at.rounding, part="decrements")
 
 
 @e6(

@@ -94,13 +94,19 @@ def update_of_alpha(evidence: Evidence[FullDescent], sign: float) -> Identity:
     )
 
 
-def base_increment(case: Descent) -> np.ndarray:
-    """eta (d alpha / d_e) E[s_+ (1 - q s_+)] K: the growth of C if all gaps were 1."""
+def base_increment(case: Descent, sign: int = 1) -> np.ndarray:
+    """eta (d alpha / d_e) E[s_+ (1 - q s_+)] K: the growth of C if all gaps were 1.
+
+    Where K has this sign; NaN elsewhere.
+    """
     T, q, d = case.task.T, case.task.q, case.task.d
     alpha, mean = case["alpha"], (1 - case["missed"]) / q
     K = 1 - q * alpha * (T * mean - 1) / (T - q)
-    moments = np.array([shares(case.gaps, q, C).sum(axis=1).mean() for C in case["C"]])
-    return case.plan.rate * d * alpha / case.inertia * K * moments
+    moments = [
+        shares(case.gaps, q, C).sum(axis=1).mean() if sign * k > 0 else np.nan
+        for C, k in zip(case["C"], K, strict=True)
+    ]
+    return case.plan.rate * d * alpha / case.inertia * K * np.array(moments)
 
 
 def shares(gaps: np.ndarray, q: int, C: float) -> np.ndarray:
@@ -185,7 +191,7 @@ def growth_of_c(
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # runs that diverge
         base = evidence.each(base_increment)
-        base = np.where(base > 0, base, np.nan)
+        base = np.where(base > 0, base, np.nan)  # neither if alpha < 0
         turned = evidence.next_C - evidence.C
         rounding = INTERPOLATION + ONE_STEP * evidence.next_C / base
         later = np.where(evidence.rate < 2 * evidence.q, evidence.each(later_growth), np.nan)

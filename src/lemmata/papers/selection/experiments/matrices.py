@@ -161,8 +161,10 @@ def _enumeration(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Enum
 
 
 def has_law(plan: Plan) -> bool:
-    """Whether its encodings are random, and all of them can be gone through."""
-    return plan.kind == "random" and plan.width * plan.T <= MOST_SIGNS + plan.d * plan.T
+    """Whether its encodings are random, and there are some, all of which can be gone through."""
+    if plan.kind != "random" or plan.width * plan.T > MOST_SIGNS + plan.d * plan.T:
+        return False
+    return len(all_near_orthogonal(plan.width - plan.d, plan.T, plan.threshold)) > 0
 
 
 def _enumerate(plan: Plan) -> Enumeration:
