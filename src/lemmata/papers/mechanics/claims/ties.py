@@ -418,5 +418,5 @@ def decomposition(evidence: Evidence[Followed], relative: bool = False) -> Compa
 
     trend = evidence.norm**-1.0
     if relative:
-        return aligns(evidence.each(rest), trend=trend, part="‖W̄_R − C_R W^mm − W^cyc‖ / R")
+        return aligns(evidence.each(rest), part="‖W̄_R − C_R W^mm − W^cyc‖ / R")
     return tends_to(evidence.each(rest), 0.0, trend=trend, part="‖W̄_R − C_R W^mm − W^cyc‖")
