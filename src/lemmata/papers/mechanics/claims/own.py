@@ -115,6 +115,24 @@ def factored(evidence: Evidence[Dataset]) -> Comparisons:
     ]
 
 
+@claim(
+    "own/nuclear-limit",
+    "ours; docs/mechanics.md",
+    "Trained through W = K Q^T from small factors, the least margin per nuclear norm comes nearer "
+    "to the most it can be than that of W^mm is.",
+    hypotheses=(REALIZABLE, ACYCLIC_DATA, NONZERO),
+    on=FACTORED,
+    unbreakable="it speaks of an average over datasets",
+)
+def nuclear_limit(evidence: Evidence[Dataset]) -> Comparisons:
+    """What each lacks of the most, 1 / ‖W‖_* of the certified solution; on average."""
+    most = evidence.each(lambda dataset: 1 / dataset.nuclear.norm)
+    lacks = 1 - evidence.limit_margin / most
+    gain, error = mean_of(lacks - evidence.nuclear_shortfall[:, -1:])
+    trials = [f"the mean of {len(evidence)} datasets"]
+    return at_least(gain, 0.0, strict=True, error=error, part="what W^mm lacks more", cases=trials)
+
+
 def _literal_graph(bench: Bench) -> Comparisons:
     """The graph with edges from labels that are not there turns elsewhere than training."""
     dataset = unrealizable()

@@ -417,5 +417,6 @@ def decomposition(evidence: Evidence[Followed], relative: bool = False) -> Compa
         return [float(np.linalg.norm(W)) / size for W, size in zip(left, sizes, strict=True)]
 
     trend = evidence.norm**-1.0
-    part = "‖W̄_R − C_R W^mm − W^cyc‖" + (" / R" if relative else "")
-    return tends_to(evidence.each(rest), 0.0, trend=trend, part=part)
+    if relative:
+        return aligns(evidence.each(rest), part="‖W̄_R − C_R W^mm − W^cyc‖ / R")
+    return tends_to(evidence.each(rest), 0.0, trend=trend, part="‖W̄_R − C_R W^mm − W^cyc‖")

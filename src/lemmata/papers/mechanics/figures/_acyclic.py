@@ -45,8 +45,14 @@ def draw(bench: Bench) -> Drawing:
 
 def _draw_rate(axes: Axes, run: Evidence[Dataset], long: Evidence[Dataset]) -> None:
     rows, later = run.one_minus_correlation, long.one_minus_correlation
-    draw_band(axes, long.records[1:], later[:, 1:], PALETTE["green"], label=f"mean of {len(long)}")
-    draw_band(axes, run.records[1:], rows[:, 1:], PALETTE["blue"], label=f"mean of {len(run)}")
+    draw_band(
+        axes,
+        long.records[1:],
+        later[:, 1:],
+        PALETTE["green"],
+        label=f"mean of the first {len(long)}, ten times longer",
+    )
+    draw_band(axes, run.records[1:], rows[:, 1:], PALETTE["blue"], label=f"mean of all {len(run)}")
     constant = float(np.mean(_constant(long)))
     times = np.array([100, long.records[-1]])
     axes.plot(

@@ -64,7 +64,7 @@ def _draw_correlations(axes: Axes, local: Evidence[Followed]) -> None:
         (local.authors_one_minus_correlation, "local", PALETTE["orange"]),
     ):
         rows = 1 - gaps
-        draw_band(axes, local.records, rows, colour, label=name)
+        draw_band(axes, local.records, rows, colour, label=f"{name}, mean of {len(rows)}")
         look = {"color": colour, "linewidth": 1.0, "label": f"{name}, median"}
         axes.plot(local.records, np.median(rows, axis=0), ":", **look)
     axes.set_title("(a) direction")
@@ -75,17 +75,28 @@ def _draw_distances(axes: Axes, local: Evidence[Followed]) -> None:
     """Linear near zero, which is a value here, and logarithmic beyond."""
     steps, rows = local.records, local.authors_cyclic_distance
     draw_band(axes, steps, local.cyclic_distance, PALETTE["blue"], label="global")
-    axes.plot(steps, rows.mean(axis=0), color=PALETTE["orange"], label="local")
+    draw_band(axes, steps, rows, PALETTE["orange"], label=f"local, mean of {len(rows)}")
+    _draw_outlier(axes, steps, rows)
     look = {"color": PALETTE["orange"], "linewidth": 1.2, "label": "local, median"}
     axes.plot(steps, np.median(rows, axis=0), ":", **look)
     ours = local.selected_cyclic_distance.mean(axis=0)
     axes.plot(steps, ours, "--", color=PALETTE["green"], label="local, our definition")
     draw_level(axes, float(local.rate[0, 0]) / 2, r"$\eta/2$", "grey", ":")
     axes.set_yscale("symlog", linthresh=0.01, linscale=0.5)
-    axes.set_ylim(bottom=-0.002)
+    axes.set_ylim(bottom=-0.006)
+    axes.axhline(0.0, color=PALETTE["grey"], linewidth=0.5, zorder=0)
     axes.set_title("(b) part inside the ties")
     axes.set_xlabel("step $t$")
     axes.set_ylabel(r"distance to $W^{\mathrm{cyc}}$")
+
+
+def _draw_outlier(axes: Axes, steps: np.ndarray, rows: np.ndarray) -> None:
+    """The trial that the mean is made of, if there is one."""
+    worst = int(rows[:, -1].argmax())
+    if rows[worst, -1] <= FAR:
+        return
+    axes.plot(steps, rows[worst], color=PALETTE["black"], linewidth=0.7, label="local, worst trial")
+    axes.plot(steps[-1], rows[worst, -1], "o", color=PALETTE["black"], markersize=3, clip_on=False)
 
 
 def legends(above: Axes, below: Axes) -> None:
