@@ -425,7 +425,7 @@ def test_the_ball_where_descent_stays_closes_its_own_proof(times: float):
     c = plan.constants
     gamma = times * least_gamma(c)
     least = (1 - 0.5**0.5) / (4 * times**2)
-    e = brentq(lambda e: e - least / (1 - e) ** 4, 0.0, 0.15)
+    e = float(brentq(lambda e: e - least / (1 - e) ** 4, 0.0, 0.15))
     q, eta = (1 - e) ** 2, 1e-3 / gamma**2
     fall = eta * c.zeta * gamma**2 / c.K * q
     roots = np.sqrt(c.gap) / (1 - np.sqrt(1 - fall))  # at most 2/fall, of which Step 3 makes use
