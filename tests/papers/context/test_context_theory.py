@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 from oracles import in_context as oracle
 from oracles.in_context import FACTS, GOLDEN
+from scipy.optimize import brentq
 from scipy.stats import chi2
 
 from lemmata.papers.context.setting import (
@@ -31,6 +32,7 @@ from lemmata.papers.context.theory import (
     least_gamma,
     radius,
     smoothness,
+    smoothness_needed,
     smoothness_repaired,
     smoothness_simplified,
     smoothness_simplified_repaired,
@@ -414,3 +416,26 @@ def test_the_repaired_smoothness_bounds_the_curvature():
         entries = alpha * rng.choice([-1.0, 1.0], size=(2, 3))
         found = curvature(instance, rng.normal(0, 0.5, (2, 3, 3)), entries, gamma)
         assert found <= smoothness_repaired(c, gamma, alpha)
+
+
+@pytest.mark.parametrize("times", [1.0, 3.0, 1e3])
+def test_the_ball_where_descent_stays_closes_its_own_proof(times: float):
+    """With its e, q and alpha the steps of Appendix B give e, alpha and (18) again."""
+    plan = Plan(draw_task(3, 8, 4, 2, 0.1, seed=0), 6)
+    c = plan.constants
+    gamma = times * least_gamma(c)
+    least = (1 - 0.5**0.5) / (4 * times**2)
+    e = float(brentq(lambda e: e - least / (1 - e) ** 4, 0.0, 0.15))
+    q, eta = (1 - e) ** 2, 1e-3 / gamma**2
+    fall = eta * c.zeta * gamma**2 / c.K * q
+    roots = np.sqrt(c.gap) / (1 - np.sqrt(1 - fall))  # at most 2/fall, of which Step 3 makes use
+    bound = 2 * np.sqrt(c.gap) / fall
+    assert roots <= bound
+    alpha = eta * c.spectral * gamma * np.sqrt(2 / c.K) * bound
+    moved_Q = eta * 2 * np.sqrt(2) * gamma * alpha * c.largest_column * bound
+    moved_B = 2 * c.spectral * np.sqrt(c.H) * moved_Q
+    assert alpha == pytest.approx(radius(c, gamma) / (2 * q), rel=1e-12)
+    assert moved_B == pytest.approx(e * np.sqrt(c.zeta), rel=1e-9)
+    assert q > 0.5
+    stated = smoothness_repaired(c, gamma, alpha)
+    assert smoothness_needed(c, gamma) == pytest.approx(stated, rel=1e-9)

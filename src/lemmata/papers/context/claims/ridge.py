@@ -9,6 +9,7 @@ from flint import arb, fmpq, fmpq_mat
 from jaxtyping import Float
 
 from lemmata.claims import (
+    Bench,
     Comparisons,
     Silence,
     at_least,
@@ -173,14 +174,16 @@ def _rank_by_fractions(plan: Plan, options: Mapping[str, Any]) -> Comparisons:
     return equal(arb(Z.rank()), arb(plan.task.m))
 
 
+def _nothing_shown(bench: Bench) -> Comparisons:
+    return section_33_determined(Evidence((nothing_shown(),)), full_rank=False)
+
+
 @claim(
     "section-3.3/determined",
     "Section 3.3, before (26)",
     "Without noise and with N >= m, the labels of a prompt determine lambda.",
     kind="hypothesis",
-    counterexample=lambda bench: section_33_determined(
-        Evidence((nothing_shown(),)), full_rank=False
-    ),
+    counterexample=_nothing_shown,
     exact=_rank_by_fractions,
     on=AS_THEY_ARE,
     full_rank=False,

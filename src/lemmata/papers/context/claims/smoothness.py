@@ -50,17 +50,18 @@ def equation_55(point: Point) -> Comparisons:
 
 def _by_sums(point: Point) -> np.ndarray:
     """The first right side of (57), head by head, but for its factor: sums of |s - s'|."""
-    change = np.abs(point.here.attention - point.there.attention).sum(axis=0)
-    return _by_tokens(point, change)
+    return _by_change(point, np.abs(point.here.attention - point.there.attention).sum(axis=0))
 
 
-def _by_tokens(point: Point, change: np.ndarray | None = None) -> np.ndarray:
+def _by_tokens(point: Point) -> np.ndarray:
     """The last one, where the sums are at most sqrt(N) times Euclidean norms."""
+    apart = np.linalg.norm(point.here.attention - point.there.attention, axis=0)
+    return _by_change(point, np.sqrt(point.task.N) * apart)
+
+
+def _by_change(point: Point, change: np.ndarray) -> np.ndarray:
     delta = np.linalg.norm(point.there.delta, axis=0)
     moved = np.linalg.norm(point.here.delta - point.there.delta, axis=0)
-    if change is None:
-        apart = point.here.attention - point.there.attention
-        change = np.sqrt(point.task.N) * np.linalg.norm(apart, axis=0)
     inner = delta * (np.abs(point.moved_alpha) + 2 * point.alpha * change)
     return (point.alpha * moved + inner).sum(axis=1)
 

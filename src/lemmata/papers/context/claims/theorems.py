@@ -19,6 +19,7 @@ from lemmata.claims import (
 
 from .. import theory
 from ..experiments.descents import (
+    AT_PAPER_SIZE,
     DESCENTS,
     PLANS_AT_START,
     REPAIRED_DESCENTS,
@@ -63,6 +64,25 @@ def theorem_1(run: Run) -> Comparisons:
         ),
         at_most(run["excess"][-1], 0.0, size=np.nanmax(size), part=worst),
     ]
+
+
+@claim(
+    "own/all-steps",
+    "Theorem 1",
+    "At the paper's size with unit tokens (18) holds for every t: L of (17) is larger than what "
+    "its proof needs, the repaired (61) in the ball where descent stays.",
+    on=AT_PAPER_SIZE,
+    unbreakable="it speaks of the paper's own size",
+)
+@case_by_case
+def own_all_steps(plan: Plan) -> Comparisons:
+    """No run could be long enough. That of (61) would have to be up to a fifth larger, at the least
+    gamma."""
+    c, factors = plan.constants, np.array([1.0, 1e2, 1e6])
+    gammas = [factor * theory.least_gamma(c) for factor in factors]
+    pairs = [(theory.smoothness_needed(c, g), theory.smoothness_simplified(c, g)) for g in gammas]
+    ratios = [float(needed / used) for needed, used in pairs]
+    return at_most(ratios, 1.0, part="the L that is needed, over that of (17)", places=factors)
 
 
 @claim(

@@ -93,7 +93,7 @@ DEEP = Experiment(
     TASK,
     train_deep,
     DeepRuns(32, 64, 16, 3e-3, heads=(4,), steps=600, records=30),
-    DeepRuns(64, 128, 64, 1e-3, heads=(4,), steps=4_000, records=80),
+    DeepRuns(64, 128, 64, 1e-3, heads=(4,), steps=1_500, records=60),
     own=True,
 )
 """Figure 2b."""
@@ -171,7 +171,7 @@ HEADS = Experiment(
     Dictionary(("Gaussian",), quick=(8, 16, 16, 8, 0.01), paper=(8, 30, 16, 8, 0.01)),
     compare_heads,
     DeepRuns(32, 64, 16, 5e-3, heads=(1, 4, 16), steps=500, records=25, seeds=4),
-    DeepRuns(64, 128, 64, 1e-3, heads=(1, 4, 16, 64), steps=1_500, records=60, seeds=3),
+    DeepRuns(64, 128, 64, 1e-3, heads=(1, 4, 16, 64), steps=600, records=60, seeds=3),
     own=True,
 )
 """Figure 5, which has the tasks of Figure 3: as many examples as basic tasks."""

@@ -219,6 +219,10 @@ STARTS = Several(
 PLANS_AT_START = Experiment(STARTS, look_at)
 """For what needs no descent."""
 
+PAPER_PLANS = DrawnPlans(tuple((30, 200, 100, 20, 0.01, H) for H in (40, 64, 128, 400)))
+AT_PAPER_SIZE = Experiment(PAPER_PLANS, look_at, own=True)
+"""And for that at the size of Section 4, with unit tokens."""
+
 DESCENTS, SIMPLIFIED_DESCENTS, REPAIRED_DESCENTS = (
     Experiment(STARTS, descend_by_theory, TheoryRates(version), free=("steps",))
     for version in ("(61)", "(17)", "(61) repaired")

@@ -228,7 +228,8 @@ def _measured(
     if training.layers == 1:
         return _columns(training, [one for one in trained if isinstance(one, TrainedPlan)])
     names = {"in_domain": "in_domain", "out_of_domain": "out_of_domain", "sample_loss": "training"}
-    return {name: np.stack([run[own] for run in trained]) for name, own in names.items()}
+    runs = [one for one in trained if isinstance(one, DeepRun)]
+    return {name: np.stack([run[own] for run in runs]) for name, own in names.items()}
 
 
 def _columns(training: PlanTraining, trained: Sequence[TrainedPlan]) -> dict[str, np.ndarray]:

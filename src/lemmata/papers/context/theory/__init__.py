@@ -10,6 +10,7 @@ from ._constants import Real as Real
 from ._constants import least_gamma as least_gamma
 from ._constants import radius as radius
 from ._constants import smoothness as smoothness
+from ._constants import smoothness_needed as smoothness_needed
 from ._constants import smoothness_repaired as smoothness_repaired
 from ._constants import smoothness_simplified as smoothness_simplified
 from ._constants import smoothness_simplified_repaired as smoothness_simplified_repaired

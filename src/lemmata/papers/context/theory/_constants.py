@@ -73,6 +73,21 @@ def _in_Q(c: Constants, gamma: Real, alpha: Real) -> Real:
     return max(1, 4 * c.K * alpha**2) * bracket
 
 
+def smoothness_needed(c: Constants, gamma: Real) -> Real:
+    """An L with which the proof of Theorem 1 gives (18) for every t.
+
+    It is that of the repaired (61) in the ball in which descent really stays. Let B_k move by at
+    most e sqrt(zeta_0) and q = (1 - e)^2. Then (49) holds with 2 q sigma, the gap falls by
+    1 - q eta_Q sigma in a step, Step 3 gives alpha / (2q) for alpha, and (47) and (48) a quarter of
+    their bounds over q^2: e is as small as that says.
+    """
+    least = (1 - 0.5**0.5) / 4 * (least_gamma(c) / gamma) ** 2
+    moved = least
+    for _ in range(100):
+        moved = least / (1 - moved) ** 4
+    return smoothness_repaired(c, gamma, radius(c, gamma) / (2 * (1 - moved) ** 2))
+
+
 def smoothness_simplified(c: Constants, gamma: Real) -> Real:
     """L as printed in (17)."""
     bracket = _bracket(c, power=2)
