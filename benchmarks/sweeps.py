@@ -77,7 +77,8 @@ def _agreement(tasks: int, kills: int, place: Path) -> None:
         lambda: lm.sweep("mechanics", over, seeds=seeds, workers=2, out=place / "local")
     )
     print(f"{len(local)} tasks on two processes: {first:.1f} s")
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    cluster: Any = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
+    with cluster:
         killer = threading.Thread(target=_kill, args=(cluster, kills), daemon=True)
         killer.start()
         address = cluster.scheduler_address

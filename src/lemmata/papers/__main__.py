@@ -1,5 +1,7 @@
 """Write the catalogue anew; with ``ledger``, attack all claims of some papers, or of all.
 
+``ledger new`` attacks those that have not been attacked.
+
 ``rediscovery`` prints the page about failing statements that were found again.
 """
 
@@ -13,8 +15,10 @@ from ._rediscovery import rediscovery
 
 def main(words: list[str]) -> None:
     if words[:1] == ["ledger"]:
-        chosen = words[1:] or [name for name in papers() if papers()[name].has_setting]
-        write_ledger(chosen, tell=lambda line: print(line, file=sys.stderr))
+        anew = words[1:2] != ["new"]
+        chosen = words[1 if anew else 2 :]
+        chosen = chosen or [name for name in papers() if papers()[name].has_setting]
+        write_ledger(chosen, anew=anew, tell=lambda line: print(line, file=sys.stderr))
     elif words == ["rediscovery"]:
         sys.stdout.write(rediscovery())
     else:

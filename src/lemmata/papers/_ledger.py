@@ -1,6 +1,7 @@
 """The ledger: what the adversary did to every claim of a paper, as data that verdicts show.
 
-``python -m lemmata.papers ledger [PAPER...]`` attacks all claims and writes it anew.
+``python -m lemmata.papers ledger [PAPER...]`` attacks all claims and writes it anew; with ``new``
+before the papers, only claims that have no row yet, so that a run that was stopped goes on.
 """
 
 import json
@@ -77,18 +78,28 @@ def summary(finding: Finding) -> Adversary:
     )
 
 
-def write_ledger(names: Sequence[str], tell: Callable[[str], None] = lambda line: None) -> None:
-    """Attack every claim of these papers, and keep what came out."""
+def write_ledger(
+    names: Sequence[str], *, anew: bool = True, tell: Callable[[str], None] = lambda line: None
+) -> None:
+    """Attack every claim of these papers, or those without a row, and keep what came out."""
     for name in names:
         paper = papers()[name]
-        rows = []
+        known = {} if anew else dict(ledger_of(name).entries)
         for claim in paper.claims:
-            budget = SECONDS if claim.kind is None else KNOWN
-            found = summary(attack(claim, paper.setting, budget=budget))
-            found = replace(found, by_hand=size_by_hand(claim, paper.setting))
-            rows.append({"claim": claim.name, **asdict(found)})
-            tell(f"{claim.name}: {found.outcome}, {found.tried:,} tried in {found.seconds} s")
+            if claim.name not in known:
+                found = _attacked(claim, paper.setting)
+                known[claim.name] = found
+                tell(f"{claim.name}: {found.outcome}, {found.tried:,} tried in {found.seconds} s")
+            ordered = [claim.name for claim in paper.claims if claim.name in known]
+            rows = [{"claim": name, **asdict(known[name])} for name in ordered]
             write_json(PLACE / f"{name}.json", {"claims": rows})
+
+
+def _attacked(claim: Claim, setting: AbstractSetting[Any]) -> Adversary:
+    """What comes of attacking a claim, and how large the witness by hand is."""
+    budget = SECONDS if claim.kind is None else KNOWN
+    found = summary(attack(claim, setting, budget=budget))
+    return replace(found, by_hand=size_by_hand(claim, setting))
 
 
 def size_by_hand(claim: Claim, setting: AbstractSetting[Any]) -> list[float | int] | None:
