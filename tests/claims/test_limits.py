@@ -5,6 +5,7 @@ import pytest
 from oracles.made_up import evidence
 
 from lemmata.claims import Limit, Status, judge, tends_to
+from lemmata.claims._trends import Trend
 
 T = np.unique(np.rint(np.geomspace(1, 1e5, 80)))
 LAWS = {
@@ -134,3 +135,16 @@ def test_a_limit_that_is_known_to_a_tenth_of_the_way_is_known() -> None:
 
 def test_no_case_is_inapplicable() -> None:
     assert judge(tends_to(np.zeros((0, 80)), 0.0), evidence(0, T)).status is Status.INAPPLICABLE
+
+
+@pytest.mark.parametrize(
+    ("errors", "status"),
+    [(0.9, Status.HOLDS), (1.1, Status.UNDECIDED), (1.9, Status.UNDECIDED), (2.1, Status.FAILS)],
+)
+def test_a_limit_is_wrong_by_twice_its_error(
+    errors: float, status: Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trend = Trend(errors * 1e-3, 1e-3, 1.0, errors * 1e-3, "made up", True)
+    monkeypatch.setattr("lemmata.claims._limit.fit_trend", lambda *_, **__: trend)
+    found = judge(tends_to(np.ones((1, 9)), 1.0), evidence(1, np.arange(1, 10)))
+    assert found.status is status

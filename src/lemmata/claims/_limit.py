@@ -17,6 +17,10 @@ COARSE = 0.1
 """A limit that is known no better than to this share of the way to it is not known."""
 
 
+CLEARLY = 2.0
+"""A limit is wrong if it is off by so many times its error; up to there it is not known."""
+
+
 def judge_limit(comparison: Limit, evidence: Evidence[Any]) -> Judgement:
     names = ("curve", "target", "trend", "rounding", "size")
     sides = {name: getattr(comparison, name) for name in names}
@@ -48,7 +52,7 @@ def _limit(comparison: Limit, at: Frame, trends: Sequence[Trend | None]) -> Judg
         return Judgement(comparison.part, Status.UNDECIDED, reason, scores=scores)
     known = [trend for trend in trends if trend is not None]
     spare = [trend.error - abs(trend.offset) for trend in known]
-    wrong = [i for i, left in enumerate(spare) if left < 0 and known[i].settles]
+    wrong = [i for i, trend in enumerate(known) if _score(trend) < 0]
     coarse = [i for i, trend in enumerate(known) if spare[i] < 0 or not trend.resolution <= COARSE]
     if wrong:
         row = max(wrong, key=lambda i: abs(known[i].offset) / known[i].size)
@@ -88,5 +92,5 @@ def _score(trend: Trend | None) -> float:
     """How far the limit is from being wrong, relative to the whole way; NaN without a trend."""
     if trend is None:
         return float("nan")
-    spare = (trend.error - abs(trend.offset)) / (trend.size or 1.0)
+    spare = (CLEARLY * trend.error - abs(trend.offset)) / (trend.size or 1.0)
     return spare if trend.settles else max(spare, 0.0)
