@@ -36,6 +36,7 @@ from ._setting import AbstractSetting as AbstractSetting
 from ._setting import Column as Column
 from ._setting import Track as Track
 from ._setting import silent as silent
+from ._shown import Shown as Shown
 from ._space import AbstractSpace as AbstractSpace
 from ._space import Balls as Balls
 from ._space import Scope as Scope

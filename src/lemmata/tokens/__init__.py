@@ -8,6 +8,7 @@ from ._cyclic import tied_positions as tied_positions
 from ._data import Sample as Sample
 from ._data import Token as Token
 from ._data import TokenData as TokenData
+from ._data import sizes_of as sizes_of
 from ._embeddings import as_matrix as as_matrix
 from ._embeddings import canonical_embeddings as canonical_embeddings
 from ._embeddings import orthonormality_error as orthonormality_error

@@ -109,3 +109,9 @@ class TokenData:
         words = " ".join(map(self.name, sample.tokens))
         source = f" ({sample.source})" if sample.source else ""
         return f"[{words}] -> {self.name(sample.label)}{source}"
+
+
+def sizes_of(data: TokenData) -> str:
+    """How much there is, in a line."""
+    longest = max((len(sample.tokens) for sample in data.samples), default=0)
+    return f"{data.size} tokens, {len(data.samples)} samples of up to {longest} tokens"

@@ -7,6 +7,7 @@ from typing import Any
 
 from lemmata._errors import InputError
 from lemmata.papers._plans import LONGEST_NAME
+from lemmata.settings import Shown
 from lemmata.tokens import Problem
 
 from ..theory import Constants, Rates, label_bound, theory_rates
@@ -15,8 +16,8 @@ from ._model import Weights, draw_weights
 from ._task import Task
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+@dataclass(frozen=True, repr=False, eq=False)
+class Plan(Shown):
     """A task and the transformer that is to learn it.
 
     Attributes:
@@ -50,6 +51,13 @@ class Plan:
                 raise InputError(f"{self.name}: {label} must be a positive number; got {value!r}")
         if not 0 < self.delta < 1:
             raise InputError(f"{self.name}: delta is a probability; got {self.delta!r}")
+
+    @property
+    def summary(self) -> str:
+        """Its sizes, in a line."""
+        task = self.task
+        said = {name: getattr(task, name) for name in ("N", "K", "d", "m", "tau")}
+        return ", ".join(f"{name} = {x:g}" for name, x in {**said, "H": self.heads}.items())
 
     @property
     def name(self) -> str:

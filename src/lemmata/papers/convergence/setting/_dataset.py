@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from lemmata._errors import InputError
 from lemmata.margin import MaxMargin, Status, embedded_max_margin, max_margin
-from lemmata.settings import encode
+from lemmata.settings import Shown, encode
 from lemmata.tokens import (
     Collocation,
     Instance,
@@ -22,14 +22,15 @@ from lemmata.tokens import (
     find_collocation,
     orthonormality_error,
     partial_orders,
+    sizes_of,
 )
 
 ORTHONORMAL = 1e-9
 """Embeddings whose Gram matrix is this close to the identity count as orthonormal."""
 
 
-@dataclass(frozen=True)
-class Dataset:
+@dataclass(frozen=True, repr=False)
+class Dataset(Shown):
     """Training data D_0, its collocation and orders, and the max-margin solutions they define.
 
     Attributes:
@@ -49,6 +50,11 @@ class Dataset:
     initial_weights: Float[np.ndarray, "dimension dimension"] | None = None
     log_frequency: Float[np.ndarray, "samples"] | None = field(default=None, compare=False)
     initial_values: Float[np.ndarray, "vocabulary dimension"] | None = None
+
+    @property
+    def summary(self) -> str:
+        """Its sizes, in a line."""
+        return sizes_of(self.data)
 
     @classmethod
     def from_sentences(

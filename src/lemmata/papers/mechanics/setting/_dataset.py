@@ -46,7 +46,7 @@ from ._structure import Structure
 Basis = Float[np.ndarray, "rank variables"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dataset(Structure):
     """Training data, its token-priority graphs, and the limits that they define."""
 

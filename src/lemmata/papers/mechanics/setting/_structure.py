@@ -13,7 +13,7 @@ from lemmata._errors import InputError
 from lemmata.attention import number_cells
 from lemmata.drawing import NamedGraphs
 from lemmata.margin import Pair
-from lemmata.settings import encode
+from lemmata.settings import Shown, encode
 from lemmata.tokens import (
     Instance,
     Token,
@@ -21,6 +21,7 @@ from lemmata.tokens import (
     cyclic_subdata,
     orthonormality_error,
     priority_graphs,
+    sizes_of,
 )
 
 from ._risk import normalized
@@ -39,8 +40,8 @@ MOST_KNOWN = 20
 StructureT = TypeVar("StructureT", bound="Structure")
 
 
-@dataclass(frozen=True)
-class Structure:
+@dataclass(frozen=True, repr=False)
+class Structure(Shown):
     """Training data and its token-priority graphs.
 
     Attributes:
@@ -58,6 +59,11 @@ class Structure:
     embeddings: Float[np.ndarray, "tokens dimension"] | None = None
     initial_weights: Float[np.ndarray, "dimension dimension"] | None = None
     log_frequency: Float[np.ndarray, "samples"] | None = None
+
+    @property
+    def summary(self) -> str:
+        """Its sizes, in a line."""
+        return sizes_of(self.data)
 
     @classmethod
     def from_samples(

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from lemmata._errors import InputError, unknown_name
 from lemmata.papers._plans import LONGEST_NAME
+from lemmata.settings import Shown
 from lemmata.tokens import Problem
 
 from ..theory import NEEDED_DELTA
@@ -72,8 +73,8 @@ class OnlineChoices:
         return said | ({"tests": [list(test) for test in self.tests]} if self.tests else {})
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Shown):
     """A task, how it is trained, and how small the loss should become.
 
     Attributes:
@@ -125,6 +126,13 @@ class Plan:
             said |= {"d_e": self.d_e, "threshold": self.threshold}
         training = self.training.document()
         return said | ({"training": training} if training else {})
+
+    @property
+    def summary(self) -> str:
+        """Its sizes, in a line."""
+        said = {"T": self.T, "q": self.q, "d": self.d, "d_e": self.d_e, "eta": self.rate}
+        said["eps"] = self.epsilon
+        return ", ".join(f"{name} = {x:g}" for name, x in said.items() if x is not None)
 
     @property
     def T(self) -> int:
