@@ -1,7 +1,6 @@
 """Instances that show themselves: a line in a terminal, a table in a notebook."""
 
 import abc
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lemmata._html import table
@@ -37,12 +36,9 @@ class Shown(abc.ABC):
 
 def _rows(name: str, value: Any) -> list[tuple[str, str]]:
     """A value, or the first of a list of lists one by one."""
-    if not isinstance(value, Sequence) or isinstance(value, str):
+    if not isinstance(value, list | tuple):
         return [(name, _short(value))]
-    nested = any(
-        isinstance(item, Sequence | Mapping) and not isinstance(item, str) for item in value
-    )
-    if not nested:
+    if not any(isinstance(item, list | tuple | dict) for item in value):
         return [(name, _short(list(value)))]
     shown = [(f"{name}[{i}]", _short(item)) for i, item in enumerate(value[:MOST_ROWS])]
     hidden = len(value) - len(shown)
