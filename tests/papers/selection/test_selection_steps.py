@@ -10,7 +10,7 @@ import pytest
 
 from lemmata.claims import Bench, check
 from lemmata.papers import papers
-from lemmata.papers.selection.claims import closing, steps
+from lemmata.papers.selection.claims import _induction, closing
 from lemmata.papers.selection.counterexamples import walsh_plan
 from lemmata.papers.selection.experiments.settled import SETTLED
 from lemmata.papers.selection.experiments.states import STATES
@@ -105,7 +105,7 @@ def test_a_step_with_orthogonal_encodings_is_that_of_one_hot_ones():
     turn = plan.rate * alpha * d / 12 * s * u * (1 + q * alpha / (T - q) * (1 - T * s))
     np.testing.assert_allclose(table["turn"], turn, rtol=1e-7)  # terms of 1 cancel by hand
     np.testing.assert_allclose(table["spread"], s * u, rtol=1e-12)
-    found = steps.Step(Bench(instances=[plan]).evidence(STATES), steps.ONE_HOT)
+    found = _induction.Step(Bench(instances=[plan]).evidence(STATES), _induction.ONE_HOT)
     less = np.exp(-found.turn)
     others = found.u / (1 - found.u)
     later = 1 / (1 + others * less) / q
