@@ -3,12 +3,14 @@
 import json
 from importlib import import_module
 from operator import attrgetter
+from pathlib import Path
 
 import pytest
 
 from lemmata._inventory import KINDS, Item, inventory_of, summary
 from lemmata.cli import main
 from lemmata.papers import papers
+from lemmata.papers._coverage import coverage
 
 KEYS = ("context", "convergence", "mechanics", "selection")
 
@@ -74,3 +76,11 @@ def test_coverage_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(capsys.readouterr().out)
     assert [paper["key"] for paper in document["papers"]] == list(KEYS)
     assert document["papers"][2]["items"] == [item.document() for item in items]
+
+
+def test_nothing_is_missing_and_the_page_says_so() -> None:
+    """`python -m lemmata.papers coverage` prints docs/coverage.md."""
+    for key in papers():
+        assert [item.item for item in inventory_of(key) or [] if item.missing] == []
+    page = Path(__file__).parents[2] / "docs" / "coverage.md"
+    assert page.read_text(encoding="utf-8") == coverage()

@@ -2,12 +2,14 @@
 
 ``ledger new`` attacks those that have not been attacked.
 
-``rediscovery`` prints the page about failing statements that were found again.
+``rediscovery`` prints the page about failing statements that were found again, ``coverage`` the
+one about what the papers say.
 """
 
 import sys
 
 from ._catalogue import write_catalogue
+from ._coverage import coverage
 from ._ledger import write_ledger
 from ._paper import papers
 from ._rediscovery import rediscovery
@@ -19,8 +21,8 @@ def main(words: list[str]) -> None:
         chosen = words[1 if anew else 2 :]
         chosen = chosen or [name for name in papers() if papers()[name].has_setting]
         write_ledger(chosen, anew=anew, tell=lambda line: print(line, file=sys.stderr))
-    elif words == ["rediscovery"]:
-        sys.stdout.write(rediscovery())
+    elif words in (["rediscovery"], ["coverage"]):
+        sys.stdout.write({"rediscovery": rediscovery, "coverage": coverage}[words[0]]())
     else:
         write_catalogue()
 
