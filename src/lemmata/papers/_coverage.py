@@ -8,11 +8,11 @@ from ._paper import papers
 
 HEAD = """# What is covered
 
-Every definition, statement, display, remark with content, footnote, figure, experiment and reported number of the
-four papers was listed, in the order of the papers. An item is covered by claims or figures that would notice if it
-were false, or by the definition in code that it became. `lemmata list --coverage` prints all of them
-(`lemmata list mechanics --coverage` those of one paper, `--json` for programs). This page is made by
-`python -m lemmata.papers coverage`.
+Every definition, statement, display, remark with content, footnote, figure, experiment and
+reported number of the four papers was listed, in the order of the papers. An item is covered by
+claims or figures that would notice if it were false, or by the definition in code that it became.
+`lemmata list --coverage` prints all of them (`lemmata list mechanics --coverage` those of one
+paper, `--json` for programs). This page is made by `python -m lemmata.papers coverage`.
 """
 
 
