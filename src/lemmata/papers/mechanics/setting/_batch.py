@@ -80,10 +80,10 @@ class Batch:
         for b, (dataset, data) in enumerate(zip(datasets, self.data, strict=True)):
             raw.log_frequency[b, : len(data.samples)] = dataset.log_shares(data)
         self.raw = raw
-        self.inputs: Inputs = jax.tree.map(jnp.asarray, raw)
+        self.inputs: Inputs = jax.device_put(raw)
         self.label = (raw.tokens == raw.label[:, :, None]) & np.isfinite(raw.log_multiplicity)
         self.loss = self._loss(loss, head)
-        self.untied = jnp.asarray(self._untied())
+        self.untied = jax.device_put(self._untied())
         embedded |= limits is not None
         embedded |= any(d.embeddings is not None or d.initial_weights is not None for d in datasets)
         if embedded:
@@ -93,13 +93,13 @@ class Batch:
 
     def _loss(self, loss: Loss, head: Head) -> AbstractLoss:
         if is_identity(head) and loss == "log":
-            return LogLoss(jnp.asarray(self.label))
+            return LogLoss(jax.device_put(self.label))
         tables = [scores(d, head) for d in self.datasets]
         if takes_softmax(loss):
-            return HeadLoss(jnp.asarray(self._margins(tables)), loss == "softmax-squared")
+            return HeadLoss(jax.device_put(self._margins(tables)), loss == "softmax-squared")
         shape = shape_of(loss)
         gains, top = self._label_scores(tables, shape)
-        return ScoreLoss(jnp.asarray(gains), jnp.asarray(top), shape)
+        return ScoreLoss(jax.device_put(gains), jax.device_put(top), shape)
 
     def _margins(self, tables: list[np.ndarray]) -> np.ndarray:
         """What each token of an input adds to every score, relative to the label's."""
@@ -169,9 +169,9 @@ class Batch:
                 weights[b] = 0.0
                 weights[b, :size, :size] = dataset.nuclear.weights
         return {
-            "winner": jnp.asarray(winner),
-            "loser": jnp.asarray(loser),
-            "nuclear": jnp.asarray(weights),
+            "winner": jax.device_put(winner),
+            "loser": jax.device_put(loser),
+            "nuclear": jax.device_put(weights),
         }
 
     def _stay_in_cells(self) -> None:
@@ -191,8 +191,8 @@ class Batch:
                     group[b, c] = first.setdefault((query, graph.component_of[token]), c)
             members[b] = np.maximum(np.bincount(group[b], minlength=C), 1)
         self.start = jnp.zeros((B, C))
-        self.target, self.correction = jnp.asarray(target), jnp.asarray(correction)
-        self.ties = TiedSpace(None, jnp.asarray(group), jnp.asarray(members))
+        self.target, self.correction = jax.device_put(target), jax.device_put(correction)
+        self.ties = TiedSpace(None, jax.device_put(group), jax.device_put(members))
         self.coordinates = CellCoordinates()
 
     def _embed(self, limits: Sequence[Limit]) -> None:
@@ -217,10 +217,10 @@ class Batch:
                 start[b, :size, :size] = d.initial_weights
         rows = np.arange(B)[:, None]
         self.coordinates_width = width
-        self.start = jnp.asarray(start)
-        self.target, self.correction = jnp.asarray(target), jnp.asarray(correction)
-        self.ties = TiedSpace(jnp.asarray(basis))
+        self.start = jax.device_put(start)
+        self.target, self.correction = jax.device_put(target), jax.device_put(correction)
+        self.ties = TiedSpace(jax.device_put(basis))
         self.coordinates = CellCoordinates(
-            jnp.asarray(embeddings[rows, raw.cell_token] * raw.cell_exists[:, :, None]),
-            jnp.asarray(embeddings[rows, raw.cell_query]),
+            jax.device_put(embeddings[rows, raw.cell_token] * raw.cell_exists[:, :, None]),
+            jax.device_put(embeddings[rows, raw.cell_query]),
         )

@@ -213,7 +213,7 @@ class Training:
             "target": batch.target,
             "correction": batch.correction,
             "ties": batch.ties,
-            "rate": jnp.asarray(rate),
+            "rate": jax.device_put(rate),
             "coordinates": batch.coordinates,
         }
         dynamics = self._dynamics(datasets, batch, shared)
@@ -229,7 +229,7 @@ class Training:
             return BlockTraining(
                 start=batch.start,
                 untied=batch.untied,
-                tied_rate=jnp.asarray(np.array(tied_rate)),
+                tied_rate=jax.device_put(np.array(tied_rate)),
                 **shared,
             )
         if self.algorithm == "factored":
@@ -263,7 +263,7 @@ class Training:
         width = dimension if self.width is None else self.width
         draw = np.random.default_rng(self.seed).standard_normal
         keys, queries = 0.01 * draw((2, count, dimension, width)) / np.sqrt(width)
-        return {"start_keys": jnp.asarray(keys), "start_queries": jnp.asarray(queries)}
+        return {"start_keys": jax.device_put(keys), "start_queries": jax.device_put(queries)}
 
     def rate_of(self, dataset: Dataset) -> float:
         """The step size on a dataset, as a number."""
