@@ -19,7 +19,7 @@ from lemmata.claims import (
 )
 from lemmata.settings import Evidence
 
-UNUSABLE = (InputError, ArithmeticError, np.linalg.LinAlgError)
+UNUSABLE = (InputError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 """What an instance that cannot be evaluated raises."""
 
 SMALLEST = 16

@@ -196,7 +196,6 @@ def check_seed(options: Mapping[str, Any]) -> None:
 
 def request_of(options: Mapping[str, Any]) -> Request:
     """Options as typed values; what cannot be run is refused."""
-    check_seed(options)
     given = {name: value for name, value in options.items() if value is not None}
     predict = given.pop("predict", ())
     start = _start(given.pop("start", None))
