@@ -81,7 +81,6 @@ def test_the_page_holds_everything(tmp_path: Path) -> None:
         assert words in page
     assert not re.search(r'(src|href)="(http|//)', page)
     assert (tmp_path / "o" / "train" / "s.svg").is_file()
-    assert (tmp_path / "o" / "train" / "s.pdf").is_file()
 
 
 def test_an_instance_that_was_not_trained_is_told(tmp_path: Path) -> None:

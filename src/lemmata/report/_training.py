@@ -8,12 +8,11 @@ from jaxtyping import Float
 
 from lemmata._files import write_whole
 from lemmata._html import Markup, element, join
-from lemmata.drawing import Drawing, Panel, percent, plot_panels
+from lemmata.drawing import Panel, percent, picture_bytes, plot_panels
 from lemmata.settings import AbstractSetting, Look, Prediction, Run
 
 from ._page import document, inline_svg
 from ._pieces import MOST_ROWS, chip, clean, facts, folded, more_line, separated, table
-from ._save import save_drawing
 
 MOST_INSTANCES = 10
 
@@ -42,8 +41,8 @@ def write_training(
 
     Args:
         folder: where they go.
-        stem: the name of the page without its ending; figures are ``STEM.svg`` and ``STEM.pdf``,
-            with the number of the instance if there are several.
+        stem: the name of the page without its ending; figures are ``STEM.svg``, with the
+            number of the instance if there are several.
         setting: how the run is to be read.
         run: what was trained.
         source: the name of what was trained on.
@@ -100,10 +99,8 @@ def _curves(folder: Path, stem: str, setting: AbstractSetting[Any], run: Run, i:
         for title, values in columns_of(setting, run, i).items()
         if title not in {forecast.says for forecast in forecasts}
     ]
-    drawing = Drawing(plot_panels(run.steps, panels), "", {})
-    files = save_drawing(drawing, folder, stem)
-    svg = (folder / files["svg"]).read_text(encoding="utf-8")
-    links = [element("a", kind.upper(), href=path) for kind, path in files.items()]
+    svg = picture_bytes(plot_panels(run.steps, panels), "svg")
+    write_whole(folder / f"{stem}.svg", svg)
     said = "Solid: what was recorded. Dashed: what theory says." if forecasts else ""
     meanings = [
         (panel.title, titles[panel.title].says) for panel in panels if panel.title in titles
@@ -111,10 +108,12 @@ def _curves(folder: Path, stem: str, setting: AbstractSetting[Any], run: Run, i:
     return element(
         "section",
         element("h3", "Curves"),
-        element("figure", inline_svg(svg, f"{stem}-", f"curves of {run.instances[i].name}")),
+        element(
+            "figure", inline_svg(svg.decode(), f"{stem}-", f"curves of {run.instances[i].name}")
+        ),
         element("p", said, class_="note") if said else None,
         facts((title, clean(says)) for title, says in meanings if says),
-        element("p", *[join(link, " ") for link in links], class_="files"),
+        element("p", element("a", "SVG", href=f"{stem}.svg"), class_="files"),
         class_="figure",
     )
 

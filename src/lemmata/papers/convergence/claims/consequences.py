@@ -43,7 +43,7 @@ from ..setting import (
     Dataset,
 )
 from ._facts import Fault, no_fault, on_its_own
-from .proofs import constants
+from .proofs import constants, equation_13_last
 
 claim = statements("convergence", on=LARGE_STEPS, hypotheses=STAGE_2)
 

@@ -85,7 +85,7 @@ class Pseudo:
 
 def pseudo_limits(
     datasets: Sequence[Dataset],
-    weights: Sequence[Float[np.ndarray, "dimension dimension"]],
+    weights: Sequence[Float[np.ndarray, "_ _"]],
     how: Training,
     definition: Definition,
 ) -> list[Pseudo]:
