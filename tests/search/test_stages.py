@@ -10,7 +10,7 @@ from search_walks import RISES, SEEN, Setting, Walk, claim, untrained
 
 import lemmata as lm
 from lemmata._errors import InputError
-from lemmata.claims import Fact
+from lemmata.claims import Fact, evidence_for
 from lemmata.search import Finding, Findings, Outcome, attack, unsearchable
 from lemmata.search import _attack as attacking
 from lemmata.search import _hunt as hunting
@@ -343,6 +343,18 @@ def test_a_batch_is_halved_until_only_those_at_fault_are_left_out() -> None:
     for check in (claim(fragile), untrained(lambda data: _fragile(data))):
         tried = try_all(check, walks, {}, 0)
         assert [a.instance.start for a in tried] == [0, 1, 2, 3, 4, 6, 7, 8]
+
+
+def test_what_does_not_fit_into_memory_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def evidence(check: Any, bench: Any) -> Any:
+        if any(w.start == 5 for w in bench.instances):
+            raise MemoryError
+        return evidence_for(check, bench)
+
+    monkeypatch.setattr("lemmata.search._score.evidence_for", evidence)
+    everything = untrained(lambda data: lm.at_most(data.each(lambda w: w.start), 100.0))
+    tried = try_all(everything, [Walk(k, 1) for k in range(7)], {}, 0)
+    assert [a.instance.start for a in tried] == [0, 1, 2, 3, 4, 6]
 
 
 def _fragile(data: Any) -> Any:
