@@ -14,8 +14,9 @@ import numpy as np
 from lemmata import __version__
 from lemmata._errors import InputError, unknown_name
 from lemmata._plain import plain
+from lemmata._verbs import find_claims, setting_of
 from lemmata.claims import Bench, Claim, Verdict, check
-from lemmata.papers import claims_in, find_setting, is_file, papers
+from lemmata.papers import find_setting, is_file, papers
 from lemmata.settings import AbstractSetting, Run
 
 STEP_SIZES = ("eta", "lr")
@@ -38,20 +39,15 @@ class Target:
     @classmethod
     def of(cls, name: str) -> "Target":
         """The target of this name: a setting, a claim, ``FILE.py`` or ``FILE.py::NAME``."""
-        if name in papers():
-            return cls(name, papers()[name].setting)
-        if is_file(name):
-            return _in_file(name)
-        key = name.split("/")[0]
-        if key in papers():
-            return cls(name, papers()[key].setting, papers()[key].claims[name])
-        raise InputError(unknown_name("target", name, [*papers(), "PAPER/CLAIM", "FILE.py::NAME"]))
+        if name in papers() or (is_file(name) and "::" not in name):
+            return cls(name, find_setting(name))
+        (claim,) = find_claims(name)
+        return replace(cls.of_claim(claim), name=name)
 
     @classmethod
     def of_claim(cls, claim: Claim) -> "Target":
         """A claim that is there as a value."""
-        home = papers()[claim.paper].setting if claim.setting is None else claim.setting
-        return cls(claim.name, home, claim)
+        return cls(claim.name, setting_of(claim), claim)
 
     def typed(self, point: Mapping[str, Any]) -> Row:
         """The values of a point as the setting reads them."""
@@ -73,15 +69,6 @@ class Target:
                 known = [*sizes, *options]
                 raise InputError(unknown_name(f"name to sweep over in {self.name}", name, known))
         return made, trained
-
-
-def _in_file(name: str) -> Target:
-    """A lemma of a file, or the setting that it defines."""
-    claims = list(claims_in(name)) if "::" in name else []
-    if not claims:
-        return Target(name, find_setting(name))
-    (claim,) = claims
-    return replace(Target.of_claim(claim), name=name)
 
 
 def _option(name: str, options: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ The paper trains the products W_kq = W_k W_q and W_ov = W_o W_v from zero. Here 
 trained, from small random ones, since zero is a saddle. None of its theorems speaks of that.
 """
 
+import abc
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -87,9 +88,9 @@ class AbstractFactors(AbstractDynamics[TrainingState]):
         right = jnp.einsum("hlr,hlw->hrw", slope, weights[:, :split])
         return jnp.concatenate([left, right], axis=1)
 
+    @abc.abstractmethod
     def evaluate(self, weights: Float[Array, "heads rows width"]) -> TrainingState:
         """Loss and gradient at the factors."""
-        raise NotImplementedError
 
 
 class ValueFactors(AbstractFactors):
