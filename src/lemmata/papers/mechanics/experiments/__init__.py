@@ -19,14 +19,11 @@ from ._measures import FROZEN as FROZEN
 from ._measures import TIMES as TIMES
 from ._measures import Followed as Followed
 from ._measures import (
-    compare_directions,
     follow_any_loss,
     follow_flows,
     follow_paths,
     follow_restricted,
     follow_spheres,
-    freeze,
-    iterate,
     look,
     train_every_step,
     train_factors,
@@ -44,6 +41,7 @@ from ._points import random_points as random_points
 from ._points import random_weights as random_weights
 from ._points import softmax_of as softmax_of
 from ._points import tied_weights as tied_weights
+from ._proofs import compare_directions, freeze, iterate
 from ._restricted import linear_head as linear_head
 from ._restricted import log_linear_excess as log_linear_excess
 from ._restricted import log_odds_outside as log_odds_outside

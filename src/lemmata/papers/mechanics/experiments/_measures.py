@@ -1,6 +1,6 @@
 """What is done with the datasets of an experiment, and what is kept of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,17 +27,10 @@ from ..setting import (
     pseudo_limits,
     reduced_dataset,
 )
-from ..theory import score_gaps, theorem_1_radius
-from ._frozen import frozen_rows
-from ._points import At, tied_weights
+from ._points import tied_weights
 from ._restricted import (
     linear_head,
-    log_linear_excess,
-    log_odds_outside,
-    log_tied_risk,
-    other_direction,
     restricted_path,
-    worst_margin,
 )
 
 MOST_TOKENS = 200
@@ -67,8 +60,6 @@ FOLDS = 30.0
 TIMES = np.concatenate([[0.0], np.geomspace(1, 1e6, 25)])
 """Of gradient flow."""
 
-DIRECTIONS = 4
-"""Other directions than W^mm to compare it with."""
 
 Datasets = Sequence[Dataset]
 
@@ -255,7 +246,7 @@ def follow_spheres(
 
     def fits(dataset: Dataset) -> bool:
         embedded = asked is not None and asked.head == "embedding"
-        return _has_a_head(dataset) and (not embedded or linear_head(dataset) is dataset.E)
+        return has_a_head(dataset) and (not embedded or linear_head(dataset) is dataset.E)
 
     ready, skipped = usable(small(datasets), fits)
     done, columns = bench.track("paths of losses", len(ready)), {}
@@ -273,6 +264,12 @@ def _gaps(dataset: Dataset, objective: Objective, frozen: np.ndarray | None = No
     path = ball_path(dataset, objective, list(RADII * dataset.norm * skew(dataset)), frozen)
     gaps = path.cosine_gap(dataset.target)
     return np.where(gaps < SEARCHED, 0.0, gaps)
+
+
+def has_a_head(dataset: Dataset) -> bool:
+    """What Theorem 1 asks for: acyclic data, W^mm, and a head with Assumption 3."""
+    solved = dataset.acyclic and dataset.margin.status == "solved"
+    return solved and linear_head(dataset) is not None
 
 
 def follow_any_loss(experiment: Experiment[Any], datasets: Datasets, bench: Bench) -> Evidence[Any]:
@@ -315,104 +312,3 @@ def _restricted(
     units = [point.free / np.linalg.norm(point.free) @ dataset.free_basis for point in points]
     gaps = [np.sum((unit - goal) ** 2) / 2 for unit in units]
     return np.array(gaps), np.array([point.radius for point in points])
-
-
-def compare_directions(
-    experiment: Experiment[Any], datasets: Datasets, bench: Bench
-) -> Evidence[Dataset]:
-    """Odds and excess risks (l(u) = -u) at R W^mm and at R W', for other W' of the same norm."""
-    ready, skipped = usable(small(datasets), _has_a_head)
-    columns = _stack([_compare(dataset) for dataset in ready])
-    return Evidence(tuple(ready), None, columns, skipped)
-
-
-def freeze(experiment: Experiment[Any], datasets: Datasets, bench: Bench) -> Evidence[Dataset]:
-    """The displays of the proof of Lemma 4, for several frozen parts, directions and radii."""
-    ready, skipped = usable(small(datasets), lambda dataset: dataset.margin.status == "solved")
-    tables = [list(frozen_rows(dataset)) for dataset in ready]
-    rows = [{name: [row[name] for row in table] for name in table[0]} for table in tables]
-    return Evidence(tuple(ready), None, _stack(rows), skipped)
-
-
-def _has_a_head(dataset: Dataset) -> bool:
-    """What Theorem 1 asks for: acyclic data, W^mm, and a head with Assumption 3."""
-    solved = dataset.acyclic and dataset.margin.status == "solved"
-    return solved and linear_head(dataset) is not None
-
-
-def _stack(rows: Sequence[Mapping[str, Any]]) -> dict[str, Grid]:
-    """What is known of each dataset, as columns."""
-    return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
-
-
-def _compare(dataset: Dataset) -> dict[str, list[float]]:
-    """What Eqs. (6) to (9) speak of, for several W' and radii."""
-    head = linear_head(dataset)
-    assert head is not None
-    gaps = score_gaps(head @ dataset.E.T)
-    log_n, T = dataset.log_total, dataset.data.longest_input
-    rows = []
-    for number in range(DIRECTIONS):
-        other = other_direction(dataset, number, dataset.free_basis)
-        margin, sample = worst_margin(dataset, other)
-        start = theorem_1_radius(min(1 - margin, 1.0), log_n, T, (1.0, 1.0), gaps)
-        for R in (1.0, 5.0, 20.0, 80.0, 1.01 * start):
-            best = R * dataset.target
-            rows.append(
-                {
-                    "radius": R,
-                    "threshold": start,
-                    "margin": margin,
-                    "odds_other": log_odds_outside(dataset, R * other)[sample],
-                    "odds_best": log_odds_outside(dataset, best).max(),
-                    "excess_other": log_linear_excess(dataset, head, R * other),
-                    "excess_best": log_linear_excess(dataset, head, best),
-                }
-            )
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
-    return columns | {"c_min": [gaps[0]], "c_max": [gaps[1]], "log_n": [log_n], "T": [float(T)]}
-
-
-def iterate(experiment: Experiment[Any], datasets: Datasets, bench: Bench) -> Evidence[Dataset]:
-    """What the proof of Theorem 3 speaks of, at every step."""
-    training: Training = experiment.training
-    ready, skipped = usable(small(datasets))
-    columns = _stack([_iterate(dataset, training) for dataset in ready])
-    return Evidence(tuple(ready), np.arange(training.steps), columns, skipped)
-
-
-def _iterate(dataset: Dataset, training: Training) -> dict[str, np.ndarray]:
-    """Steps from W(0) with the gradient of the risk itself."""
-    eta = training.rate_of(dataset)
-    start = dataset.initial_weights
-    W = np.zeros_like(dataset.target) if start is None else start
-    points = [At(dataset, W)]
-    for _ in range(training.steps):
-        points.append(At(dataset, points[-1].weights - eta * points[-1].gradient()))
-    flat = np.array([point.weights.ravel() for point in points])
-    free = flat - (flat @ dataset.tied_basis.T) @ dataset.tied_basis
-    size, moved = np.linalg.norm(free, axis=1), np.diff(free, axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        along = np.sum(moved * free[:-1], axis=1) / size[:-1]
-        towards = moved @ dataset.target.ravel() / dataset.norm
-        squares = np.diff(size**2) / (2 * size[:-1])
-    apart = np.sum(moved**2, axis=1)
-    unit = dataset.target / dataset.norm
-    pairs = list(zip(size[:-1], (flat - free)[:-1].reshape(-1, *unit.shape), strict=True))
-    return {
-        "size": size[:-1],
-        "height": free[:-1] @ unit.ravel(),
-        "log_risk": np.array([dataset.risk.log_value(point.logits) for point in points[:-1]]),
-        "log_tied_risk": np.array([log_tied_risk(dataset, inside) for _, inside in pairs]),
-        "log_risk_on_target": np.array(
-            [dataset.risk.log_value(At(dataset, R * unit + inside).logits) for R, inside in pairs]
-        ),
-        "along": np.where(size[:-1] > 0.5, along, np.nan),
-        "towards": towards,
-        "squares": squares,
-        "squares_less_apart": squares - apart,
-        "growth": np.diff(size),
-        "minus_apart": -apart,
-        "minus_step": -np.sum(np.diff(flat, axis=0) ** 2, axis=1),
-        "fall": 2 * eta * np.diff([point.risk for point in points]),
-    }
