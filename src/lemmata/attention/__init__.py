@@ -30,6 +30,16 @@ from ._losses import LogLoss as LogLoss
 from ._losses import ScoreLoss as ScoreLoss
 from ._losses import Shape as Shape
 from ._losses import own_loss as own_loss
+from ._minimise import Minimum as Minimum
+from ._minimise import is_skewed as is_skewed
+from ._minimise import minimise as minimise
+from ._minimise import minimise_logits as minimise_logits
+from ._risk import Cells as Cells
+from ._risk import Design as Design
+from ._risk import Entries as Entries
+from ._risk import Point as Point
+from ._risk import Risk as Risk
+from ._risk import normalized as normalized
 from ._scaled import LogScaled as LogScaled
 from ._scaled import cosine_gap as cosine_gap
 from ._scaled import log_softplus as log_softplus

@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lemmata._engines import Engine, dask, here, processes
 from lemmata._errors import InputError
 from lemmata.claims import Claim, declared_by
 from lemmata.settings import Track, silent
 
-from ._engines import Engine, dask, here, processes
 from ._grid import MOST_TASKS, points_of, read_axis
 from ._results import Results
 from ._table import SweepTable, same_order
-from ._tasks import Group, Target, measure_group
+from ._tasks import Group, Row, Target, measure_group, run_group
 
 Announce = Callable[[str], None]
 
@@ -122,13 +122,15 @@ def _read_axes(texts: Sequence[str]) -> list[tuple[str, list[str]]]:
     return axes
 
 
-def _engine(found: Target, target: Any, workers: int, scheduler: str | None) -> Engine:
+def _engine(
+    found: Target, target: Any, workers: int, scheduler: str | None
+) -> Engine[Group, list[Row]]:
     if scheduler is not None:
-        return dask(scheduler)
+        return dask(run_group, scheduler)
     if workers < 1:
         raise InputError(f"workers must be at least 1; got {workers}")
     if workers > 1 and isinstance(target, str | Path):
-        return processes(workers)
+        return processes(run_group, workers)
     return here(lambda group: measure_group(group, found))
 
 

@@ -12,6 +12,7 @@ from mpmath import mp, mpf
 import lemmata as lm
 from lemmata._errors import InputError
 from lemmata._verbs import find_claims
+from lemmata.attention._minimise import _stationary
 from lemmata.papers.mechanics.claims.rates import per_fold
 from lemmata.papers.mechanics.counterexamples import (
     named,
@@ -21,7 +22,6 @@ from lemmata.papers.mechanics.counterexamples import (
 from lemmata.papers.mechanics.setting import SETTING, Dataset, Objective, ball_path, tied_balls
 from lemmata.papers.mechanics.setting._ball import _whole
 from lemmata.papers.mechanics.setting._heads import EXPONENTIAL
-from lemmata.papers.mechanics.setting._minimise import _stationary
 from lemmata.search import read_back
 
 

@@ -7,7 +7,8 @@ import pytest
 from oracles.deadline import within
 from scipy.sparse import csr_array
 
-from lemmata.papers.mechanics.setting import Dataset, _minimise
+from lemmata.attention import _minimise
+from lemmata.papers.mechanics.setting import Dataset
 from lemmata.tokens import TokenData
 
 

@@ -12,20 +12,19 @@ from oracles.recorded import FACTS, bare, recorded
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize as scipy_minimize
 
+from lemmata.attention import Risk, _minimise, minimise_logits
+from lemmata.attention._minimise import _components
 from lemmata.papers.mechanics.setting import (
     ACYCLIC,
     CYCLIC,
     Dataset,
     Recipe,
-    _minimise,
     flow,
     generate,
     path,
 )
-from lemmata.papers.mechanics.setting._minimise import _components, minimise_logits
 from lemmata.papers.mechanics.setting._paths import path_points
 from lemmata.papers.mechanics.setting._regularization import gradient_flow, regularization_path
-from lemmata.papers.mechanics.setting._risk import Risk
 from lemmata.tokens import TokenData
 
 Rows = list[tuple[tuple[int, ...], int, int]]

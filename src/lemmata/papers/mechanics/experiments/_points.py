@@ -8,7 +8,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.special import softmax
 
-from ..setting import Dataset, Risk
+from lemmata.attention import Risk
+
+from ..setting import Dataset
 
 Matrix = Float[np.ndarray, "dimension dimension"]
 Basis = Float[np.ndarray, "rank variables"]

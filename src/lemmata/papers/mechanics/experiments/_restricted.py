@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
+from lemmata.attention import Risk
 from lemmata.margin import pair_rows
 
-from ..setting import Dataset, PathPoint, Risk, regularization_path
+from ..setting import Dataset, PathPoint, regularization_path
 from ._points import At, generator_for, project
 
 Matrix = Float[np.ndarray, "dimension dimension"]

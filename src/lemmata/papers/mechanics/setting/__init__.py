@@ -5,6 +5,7 @@ from ._ball import BallPath as BallPath
 from ._ball import Objective as Objective
 from ._ball import ball_path as ball_path
 from ._batch import Limit as Limit
+from ._correction import Correction as Correction
 from ._dataset import Dataset as Dataset
 from ._enclosures import as_balls as as_balls
 from ._enclosures import direction_ball as direction_ball
@@ -27,7 +28,6 @@ from ._hypotheses import NONZERO as NONZERO
 from ._hypotheses import ORTHONORMAL as ORTHONORMAL
 from ._hypotheses import REALIZABLE as REALIZABLE
 from ._hypotheses import ZERO_START as ZERO_START
-from ._minimise import Correction as Correction
 from ._paths import Curve as Curve
 from ._paths import flow as flow
 from ._paths import follow as follow
@@ -39,7 +39,6 @@ from ._pseudo import token_masses as token_masses
 from ._regularization import PathPoint as PathPoint
 from ._regularization import regularization_path as regularization_path
 from ._replay import replay as replay
-from ._risk import Risk as Risk
 from ._setting import SETTING as SETTING
 from ._setting import MechanicsSetting as MechanicsSetting
 from ._training import Training as Training

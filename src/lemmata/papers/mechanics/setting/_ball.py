@@ -15,7 +15,7 @@ from jaxtyping import Float
 from scipy.optimize import minimize
 
 from lemmata._errors import InputError
-from lemmata.attention import Shape, rounded_up
+from lemmata.attention import Cells, Entries, Point, Risk, Shape, rounded_up
 
 from ._dataset import Dataset
 from ._heads import (
@@ -29,7 +29,6 @@ from ._heads import (
     shape_of,
     takes_softmax,
 )
-from ._risk import Cells, Entries, Point, Risk
 
 STARTS = 2
 """Random directions to start from, beside the predicted one."""

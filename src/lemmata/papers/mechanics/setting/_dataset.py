@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError
+from lemmata.attention import Minimum, Risk, is_skewed, minimise, minimise_logits, normalized
 from lemmata.margin import (
     GeneralizedMargin,
     MaxMargin,
@@ -23,15 +24,7 @@ from lemmata.margin import (
 )
 from lemmata.tokens import Problem, Sample, TokenData
 
-from ._minimise import (
-    Correction,
-    Minimum,
-    by_cell,
-    in_span,
-    is_skewed,
-    minimise,
-    minimise_logits,
-)
+from ._correction import Correction, by_cell, in_span
 from ._problems import (
     cycles,
     embedding_problems,
@@ -40,7 +33,6 @@ from ._problems import (
     shortened,
     start_problems,
 )
-from ._risk import Risk, normalized
 from ._structure import Structure
 
 Basis = Float[np.ndarray, "rank variables"]

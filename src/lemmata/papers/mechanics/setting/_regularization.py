@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.integrate import solve_ivp
 
-from ._risk import Design, Entries, Point, Risk
+from lemmata.attention import Design, Entries, Point, Risk
 
 TiedDesign = Float[np.ndarray, "cells tied"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError
-from lemmata.attention import number_cells
+from lemmata.attention import normalized, number_cells
 from lemmata.drawing import NamedGraphs
 from lemmata.margin import Pair
 from lemmata.settings import Shown, encode
@@ -24,7 +24,6 @@ from lemmata.tokens import (
     sizes_of,
 )
 
-from ._risk import normalized
 from ._sentences import Sentence, Sentences, document_of, samples_of
 
 ORTHONORMAL = 1e-9

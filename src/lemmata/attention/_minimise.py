@@ -1,6 +1,6 @@
-"""Newton's method for a risk that has a finite minimiser, and the limit that this is."""
+"""Newton's method for a risk that has a finite minimiser."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,11 +9,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-from lemmata.tokens import PriorityGraph
-
 from ._risk import FEW_CELLS, Cells, Design, Entries, Point, Risk, normalized
-
-Cell = tuple[int, int]
 
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 
@@ -41,53 +37,6 @@ class Minimum:
 
     point: np.ndarray
     gradient_norm: float
-
-
-@dataclass(frozen=True)
-class Correction:
-    """W^cyc, the finite limit inside the space of ties (Definition 3).
-
-    Attributes:
-        entries: by (token, query), for orthonormal embeddings.
-        matrix: for general embeddings.
-        gradient_norm: of the risk of the cyclic subdata; 0 would be exact.
-    """
-
-    norm: float
-    gradient_norm: float
-    entries: dict[Cell, float]
-    matrix: Float[np.ndarray, "dimension dimension"] | None = None
-
-    def dense(self, size: int) -> Float[np.ndarray, "dimension dimension"]:
-        """As a matrix; ``size`` is the number of tokens."""
-        if self.matrix is not None:
-            return self.matrix
-        matrix = np.zeros((size, size))
-        for cell, value in self.entries.items():
-            matrix[cell] = value
-        return matrix
-
-
-def by_cell(
-    minimum: Minimum, graphs: Mapping[int, PriorityGraph], cells: Mapping[Cell, int]
-) -> Correction:
-    """The entries of tied tokens; orthonormal embeddings have one variable a cell."""
-    entries: dict[Cell, float] = {}
-    for query, graph in graphs.items():
-        for component in graph.components:
-            if len(component) > 1:
-                tied = [(token, query) for token in component]
-                values = minimum.point[[cells[cell] for cell in tied]].tolist()
-                entries.update(zip(tied, values, strict=True))
-    norm = float(np.sqrt(sum(value * value for value in entries.values())))
-    return Correction(norm, minimum.gradient_norm, entries)
-
-
-def in_span(minimum: Minimum, basis: Float[np.ndarray, "rank variables"]) -> Correction:
-    """The same as a combination of basis matrices."""
-    size = round(basis.shape[1] ** 0.5)
-    matrix = (minimum.point @ basis).reshape(size, size)
-    return Correction(float(np.linalg.norm(matrix)), minimum.gradient_norm, {}, matrix)
 
 
 def minimise(risk: Risk, design: Design) -> Minimum:

@@ -1,9 +1,9 @@
 """The log-loss risk of attention under the identity head, with its gradient and curvature.
 
 -log of the mass on the label is convex in the logits, so Newton's method finds whatever finite
-minimiser there is (``_minimise``), and follows the regularization path where there is none
-(``_regularization``). The arrays are sparse (one entry per sample and distinct token), and the
-work is done by NumPy: these problems are small or solved once.
+minimiser there is (``_minimise``), and can follow a regularization path where there is none. The
+arrays are sparse (one entry per sample and distinct token), and the work is done by NumPy: these
+problems are small or solved once.
 """
 
 from collections import Counter
