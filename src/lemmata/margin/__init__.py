@@ -2,12 +2,16 @@
 
 from ._certificate import check_infeasibility as check_infeasibility
 from ._certificate import check_optimality as check_optimality
+from ._certificate import check_optimality_of_many as check_optimality_of_many
 from ._embedded import Pair as Pair
 from ._embedded import embedded_max_margin as embedded_max_margin
 from ._embedded import max_margin_of_pairs as max_margin_of_pairs
 from ._embedded import pair_rows as pair_rows
 from ._exact import Potentials as Potentials
 from ._exact import separate as separate
+from ._many import Graphs as Graphs
+from ._many import Values as Values
+from ._many import separate_arrays as separate_arrays
 from ._nuclear import NuclearMargin as NuclearMargin
 from ._nuclear import nuclear_lower_bound as nuclear_lower_bound
 from ._nuclear import nuclear_max_margin as nuclear_max_margin

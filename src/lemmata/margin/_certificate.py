@@ -5,9 +5,12 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 Edge = tuple[int, int]
+
+LARGEST = 2**62
+"""What fits into 64 bits with a sign."""
 
 
 def check_optimality(
@@ -44,6 +47,38 @@ def check_optimality(
 
 def _in_units(value: Fraction, unit: int) -> int:
     return value.numerator * (unit // value.denominator)
+
+
+def check_optimality_of_many(
+    winner: Int[np.ndarray, "edges"],
+    loser: Int[np.ndarray, "edges"],
+    weight: Int[np.ndarray, "nodes"],
+    top: Int[np.ndarray, "nodes"],
+    bottom: Int[np.ndarray, "nodes"],
+    flow: Int[np.ndarray, "edges"],
+) -> None:
+    """The same conditions for graphs as arrays: values top / bottom, multipliers flow / bottom.
+
+    A multiplier is over the denominator of its winner, which its loser must have, too. The
+    arithmetic is in integers: of 64 bits where no product can be larger, else of any size.
+    """
+    largest = [int(np.abs(row).max(initial=1)) for row in (top, bottom, weight)]
+    if max(largest[0], largest[1]) ** 2 * 4 > LARGEST or largest[0] * largest[2] > LARGEST:
+        top, bottom, weight, flow = (x.astype(object) for x in (top, bottom, weight, flow))
+    a, b = winner, loser
+    slack = top[a] * bottom[b] - top[b] * bottom[a] - bottom[a] * bottom[b]
+    if np.any(bottom <= 0) or np.any(slack < 0):
+        raise ArithmeticError(f"{np.sum(slack < 0)} edges have a margin below 1")
+    if np.any(flow < 0) or np.any((flow != 0) & (slack != 0)):
+        raise ArithmeticError("a multiplier is negative, or stands on an edge that is slack")
+    sent = flow != 0
+    if np.any(bottom[a[sent]] != bottom[b[sent]]):
+        raise ArithmeticError("a multiplier joins values with different denominators")
+    balance = np.zeros_like(top)
+    np.add.at(balance, a, flow)
+    np.subtract.at(balance, b, flow)
+    if np.any(balance != weight * top):
+        raise ArithmeticError(f"{np.sum(balance != weight * top)} nodes are not stationary")
 
 
 def check_infeasibility(farkas: Mapping[Edge, Fraction]) -> None:

@@ -41,8 +41,14 @@ class WeightedGraph:
 
 
 @dataclass(frozen=True)
-class _Union:
-    """Several graphs side by side; ``graph`` says which one a node belongs to."""
+class Graphs:
+    """Several acyclic graphs side by side, as arrays.
+
+    Attributes:
+        winner, loser: the ends of each edge, as numbers of nodes.
+        weight: how many tokens share the value of a node.
+        graph: which graph a node belongs to, in ascending order.
+    """
 
     winner: Int[np.ndarray, "edges"]
     loser: Int[np.ndarray, "edges"]
@@ -52,6 +58,22 @@ class _Union:
     def blocks(self, joined: EdgeFlags) -> Nodes:
         """Number the connected components of the edges that are joined."""
         return _components(len(self.weight), self.winner[joined], self.loser[joined])
+
+
+@dataclass(frozen=True)
+class Values:
+    """The exact solutions of several graphs.
+
+    Attributes:
+        top, bottom: the value of each node is ``top / bottom``, in lowest terms.
+        flow: the multiplier of each edge, over the ``bottom`` of its winner.
+        solved: the graphs whose numbers fit; what the others have is meaningless.
+    """
+
+    top: Nodes
+    bottom: Nodes
+    flow: Int[np.ndarray, "edges"]
+    solved: Bool[np.ndarray, "graphs"]
 
 
 @dataclass(frozen=True)
@@ -69,8 +91,20 @@ class _Point:
 def separate_all(graphs: Sequence[WeightedGraph]) -> list[Potentials | None]:
     """The exact solution of each graph; None where the numbers do not fit."""
     union, start, names = _join(graphs)
-    found: list[Potentials | None] = [None] * len(graphs)
-    waiting = np.arange(len(graphs))
+    return _collect(union, separate_arrays(union, start), names)
+
+
+def separate_arrays(whole: Graphs, start: Nodes) -> Values:
+    """The same for graphs as arrays; ``start`` are feasible integer values."""
+    count = int(whole.graph.max(initial=-1)) + 1
+    found = Values(
+        np.zeros_like(whole.weight),
+        np.ones_like(whole.weight),
+        np.zeros(len(whole.winner), dtype=np.int64),
+        np.zeros(count, dtype=bool),
+    )
+    union, waiting = whole, np.arange(count)
+    nodes, edges = np.arange(len(whole.weight)), np.arange(len(whole.winner))
     values = start.astype(float)
     owner = union.blocks(start[union.winner] - start[union.loser] == 1)
     for _ in range(MOST_ROUNDS):
@@ -80,20 +114,26 @@ def separate_all(graphs: Sequence[WeightedGraph]) -> list[Potentials | None]:
         open_[union.graph[point.unsent]] = True
         invalid = np.zeros(len(waiting), dtype=bool)
         invalid[union.graph[~point.valid]] = True
-        _collect(union, point, names, ~open_ & ~invalid, waiting, found)
+        done = ~open_ & ~invalid
+        settled, sure = done[union.graph], done[union.graph[union.winner]]
+        found.top[nodes[settled]] = point.top[settled]
+        found.bottom[nodes[settled]] = point.bottom[settled]
+        found.flow[edges[sure]] = point.flow[sure]
+        found.solved[waiting[done]] = True
         keep = open_ & ~invalid
         if not keep.any():
             break
         same_side = point.unsent[union.winner] == point.unsent[union.loser]
         owner = union.blocks(point.tight & same_side)
+        edges = edges[keep[union.graph[union.winner]]]
         union, at = _restrict(union, keep)
         values = (point.top / point.bottom)[at]
         owner = np.unique(owner[at], return_inverse=True)[1]
-        waiting, names = waiting[keep], names[at]
+        waiting, nodes = waiting[keep], nodes[at]
     return found
 
 
-def _join(graphs: Sequence[WeightedGraph]) -> tuple[_Union, Nodes, Nodes]:
+def _join(graphs: Sequence[WeightedGraph]) -> tuple[Graphs, Nodes, Nodes]:
     """The union, its starting values, and the name of each node in its own graph."""
     names: list[int] = []
     start: list[int] = []
@@ -109,15 +149,15 @@ def _join(graphs: Sequence[WeightedGraph]) -> tuple[_Union, Nodes, Nodes]:
         loser += [rank[b] for _, b in graph.edges]
     owner = np.repeat(np.arange(len(graphs)), [len(graph.start) for graph in graphs])
     rows = [np.array(row, dtype=np.int64) for row in (winner, loser, weight, start, names)]
-    return _Union(rows[0], rows[1], rows[2], owner), rows[3], rows[4]
+    return Graphs(rows[0], rows[1], rows[2], owner), rows[3], rows[4]
 
 
-def _restrict(union: _Union, keep: Bool[np.ndarray, "graphs"]) -> tuple[_Union, Nodes]:
+def _restrict(union: Graphs, keep: Bool[np.ndarray, "graphs"]) -> tuple[Graphs, Nodes]:
     """The graphs to keep, and which nodes those are."""
     inside = keep[union.graph]
     number = np.cumsum(inside) - 1
     edges = inside[union.winner]
-    part = _Union(
+    part = Graphs(
         number[union.winner[edges]],
         number[union.loser[edges]],
         union.weight[inside],
@@ -132,7 +172,7 @@ def _components(count: int, left: np.ndarray, right: np.ndarray) -> Int[np.ndarr
 
 
 def _centre(
-    union: _Union, values: Float[np.ndarray, "nodes"], owner: Nodes
+    union: Graphs, values: Float[np.ndarray, "nodes"], owner: Nodes
 ) -> tuple[Float[np.ndarray, "nodes"], Nodes]:
     """Move all blocks towards weighted mean zero at once; blocks that meet move on as one.
 
@@ -163,7 +203,7 @@ def _centre(
 
 
 def _as_integers(
-    union: _Union, values: Float[np.ndarray, "nodes"], owner: Nodes
+    union: Graphs, values: Float[np.ndarray, "nodes"], owner: Nodes
 ) -> tuple[Nodes, Nodes]:
     """Values of centred blocks as fractions in lowest terms."""
     first = np.zeros(owner.max(initial=-1) + 1, dtype=np.int64)
@@ -178,7 +218,7 @@ def _as_integers(
     return top // common, bottom // common
 
 
-def _certify(union: _Union, top: Nodes, bottom: Nodes) -> _Point:
+def _certify(union: Graphs, top: Nodes, bottom: Nodes) -> _Point:
     """Route every block's supply m u along its tight edges.
 
     ``unsent`` marks the nodes that unsent supply can still reach: the side of the minimal cut
@@ -236,23 +276,18 @@ def _route(
     return flow, reached[:count]
 
 
-def _collect(
-    union: _Union,
-    point: _Point,
-    names: Nodes,
-    done: Bool[np.ndarray, "graphs"],
-    waiting: Int[np.ndarray, "graphs"],
-    found: list[Potentials | None],
-) -> None:
-    """Write down the solutions of the graphs that are done."""
-    node_start = np.searchsorted(union.graph, np.arange(len(done) + 1))
-    edge_start = np.searchsorted(union.graph[union.winner], np.arange(len(done) + 1))
-    top, bottom, name = point.top.tolist(), point.bottom.tolist(), names.tolist()
-    winner, loser, flow = union.winner.tolist(), union.loser.tolist(), point.flow.tolist()
-    for graph in np.flatnonzero(done):
+def _collect(union: Graphs, values: Values, names: Nodes) -> list[Potentials | None]:
+    """The solutions of the graphs that have one, by the names of their nodes."""
+    count = len(values.solved)
+    node_start = np.searchsorted(union.graph, np.arange(count + 1))
+    edge_start = np.searchsorted(union.graph[union.winner], np.arange(count + 1))
+    top, bottom, name = values.top.tolist(), values.bottom.tolist(), names.tolist()
+    winner, loser, flow = union.winner.tolist(), union.loser.tolist(), values.flow.tolist()
+    found: list[Potentials | None] = [None] * count
+    for graph in np.flatnonzero(values.solved):
         nodes = range(node_start[graph], node_start[graph + 1])
         edges = range(edge_start[graph], edge_start[graph + 1])
-        found[waiting[graph]] = Potentials(
+        found[graph] = Potentials(
             {name[i]: Fraction(top[i], bottom[i]) for i in nodes},
             {
                 (name[winner[e]], name[loser[e]]): Fraction(flow[e], bottom[winner[e]])
@@ -260,3 +295,4 @@ def _collect(
                 if flow[e]
             },
         )
+    return found
