@@ -1,0 +1,63 @@
+"""Parquet files by DuckDB: arrays in, arrays out, each file whole or not at all."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lemmata._errors import InputError
+
+MISSING = "a corpus is counted with DuckDB: pip install 'lemmata[corpus]'"
+
+Table = Mapping[str, np.ndarray]
+"""Columns of equal length by name."""
+
+
+def connect(memory: str = "512MB") -> Any:
+    """A connection that lives in memory, keeps within its share and uses one core."""
+    try:
+        import duckdb
+    except ImportError as error:
+        raise InputError(MISSING) from error
+    return duckdb.connect(config={"memory_limit": memory, "threads": 1})
+
+
+def write_table(path: Path, columns: Table) -> None:
+    """Write columns as a Parquet file, beside it first."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as beside, connect() as base:
+        base.register("columns", dict(columns))
+        temporary = Path(beside) / path.name
+        base.execute(f"COPY (SELECT * FROM columns) TO '{_quoted(temporary)}' (FORMAT parquet)")
+        temporary.replace(path)
+
+
+def read_table(files: Path | Sequence[Path], where: str = "true", *values: Any) -> Table:
+    """All columns of the rows that meet a condition in SQL, in the order of the files."""
+    paths = [str(path) for path in ([files] if isinstance(files, Path) else files)]
+    return ask(f"SELECT * FROM read_parquet(?) WHERE {where}", paths, *values)
+
+
+def ask(question: str, *values: Any) -> Table:
+    """The columns that answer a question in SQL."""
+    import duckdb
+
+    try:
+        with connect() as base:
+            found = base.execute(question, list(values)).fetchnumpy()
+    except duckdb.Error as error:
+        raise InputError(f"a file of the store cannot be read: {error}") from error
+    return {
+        name: np.ma.filled(np.ma.asarray(column), _nothing(column))
+        for name, column in found.items()
+    }
+
+
+def _nothing(column: np.ndarray) -> Any:
+    """What stands for a missing value."""
+    return np.nan if column.dtype.kind == "f" else None if column.dtype.kind == "O" else 0
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
