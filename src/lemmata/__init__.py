@@ -31,6 +31,7 @@ _HOMES = {
         *("AbstractAnalysis", "AbstractSetting", "Column", "Evidence", "Hypothesis", "Option"),
         *("Prediction", "Run", "AbstractSpace", "Scope", "Forecast", "Look", "Parameter"),
     ),
+    "lemmata.corpus": ("Corpus",),
     "lemmata.sweeps": ("sweep", "SweepTable"),
     "lemmata.search": ("Finding", "Findings", "Outcome", "Witness"),
     "lemmata.training": ("AbstractDynamics", "Recording", "Store", "log_spaced", "run"),

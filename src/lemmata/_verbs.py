@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from lemmata.claims import Bench, Claim, Scale, Verdict, Verdicts, declared_by
 from lemmata.claims import check as check_claim
+from lemmata.corpus import Corpus, Reading, build, is_store
 from lemmata.papers import (
     Listed,
     Paper,
@@ -126,11 +127,47 @@ def draw(setting: str | AbstractSetting[Any], count: int = 1, seed: int = 0) -> 
     return find_setting(setting).draw(count, seed)
 
 
-def analyze(data: Any, setting: Home = None, embeddings: str | Path | None = None) -> Any:
+def analyze(
+    data: Any,
+    setting: Home = None,
+    embeddings: str | Path | None = None,
+    *,
+    store: str | Path | None = None,
+    memory: int = 2 << 30,
+    workers: int = 1,
+    scheduler: str | None = None,
+    track: Track = silent,
+    **reading: Any,
+) -> Any:
     """What data means to a setting: one analysis for one instance, ``Analyses`` for several.
 
-    ``data`` is an instance, a list of them, or the path of a file (always several).
+    With a ``window``, or for a store, data is a corpus, and so is the answer: ``lm.Corpus``.
+
+    Args:
+        data: an instance, a list of them, the path of a file (always several), of a corpus or of
+            the store of one.
+        setting: found from the instances if left out.
+        embeddings: a second file, if the setting takes one.
+        store: where the store of a corpus goes; NAME.store beside the corpus if left out.
+        memory: bytes to stay within, for a corpus.
+        workers: processes, for a corpus.
+        scheduler: the address of a Dask scheduler, which then counts the corpus.
+        track: shows progress on a corpus.
+        reading: how a corpus is read: ``window``, ``tokenizer``, ``min_count``, ``column``,
+            ``held_out``; see ``lemmata.corpus.Reading``.
     """
+    if isinstance(data, str | Path) and (reading or is_store(Path(data))):
+        if setting is not None or embeddings is not None:
+            raise InputError("a corpus takes no setting and no embeddings")
+        if is_store(Path(data)):
+            if reading or store is not None:
+                raise InputError(f"{data} is a store: it has been read already")
+            return Corpus(data)
+        place = Path(f"{data}.store") if store is None else Path(store)
+        how = {"memory": memory, "workers": workers, "scheduler": scheduler, "track": track}
+        return Corpus(build(Path(data), place, _reading(reading), **how))
+    if reading or store is not None or scheduler is not None:
+        raise InputError("these options are for a corpus: say window=32, and give a path")
     instances, home, single = _instances(data, setting, embeddings)
     known = [paper for paper in papers().values() if paper.has_setting and paper.setting is home]
     analyses = Analyses(
@@ -142,6 +179,14 @@ def analyze(data: Any, setting: Home = None, embeddings: str | Path | None = Non
         for instance in instances
     )
     return analyses[0] if single else analyses
+
+
+def _reading(options: Mapping[str, Any]) -> Reading:
+    known = [field.name for field in fields(Reading)]
+    for name in options:
+        if name not in known:
+            raise InputError(unknown_name("option of a corpus", name, known))
+    return Reading(**options)
 
 
 def train(

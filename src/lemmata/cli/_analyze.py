@@ -1,6 +1,7 @@
 """``lemmata analyze``."""
 
 from pathlib import Path
+from typing import Any
 
 from lemmata._errors import InputError
 from lemmata._files import make_folder, write_json
@@ -10,6 +11,7 @@ from lemmata.drawing import GRAPH_FORMATS
 from lemmata.papers import find_setting
 from lemmata.report import write_analysis
 
+from ._corpus import analyze_corpus, means_corpus
 from ._terminal import answers, messages, print_json
 
 
@@ -17,12 +19,21 @@ def command(
     file: Path,
     setting: str,
     embeddings: Path | None,
-    figures: str,
+    figures: str | None,
     out: Path | None,
     as_json: bool,
+    **of_corpus: Any,
 ) -> None:
     """Analyze, print, and write the report; with ``--json``, only if a place is given."""
-    formats = tuple(figures.split(","))
+    if means_corpus(file, of_corpus):
+        if setting != "mechanics":
+            raise InputError(f"a corpus is analysed in the mechanics setting, not in '{setting}'")
+        for flag, value in (("--embeddings", embeddings), ("--figures", figures)):
+            if value is not None:
+                raise InputError(f"{flag} has no effect on a corpus: its tokens are orthonormal")
+        analyze_corpus(file, out, as_json, of_corpus)
+        return
+    formats = tuple((figures or "svg").split(","))
     for name in formats:
         if name not in GRAPH_FORMATS:
             raise InputError(f"--figures takes {', '.join(GRAPH_FORMATS)}; got '{name}'")

@@ -105,10 +105,15 @@ def falsify(parser: Parser) -> None:
 
 
 def analyze(parser: Parser) -> None:
-    """Say what your token sequences, or your plans, mean to one attention layer."""
+    """Say what your token sequences, your plans or a whole corpus mean to one attention layer.
+
+    With --window, FILE is a corpus: text, JSON Lines, Parquet or a folder of these. Its store can
+    be asked again with --query and --context.
+    """
     _data(parser)
-    says = "Formats in which graphs are saved: svg, pdf, png, tex (TikZ)."
-    parser.option("--figures", says, metavar="svg,pdf", default="svg")
+    says = "Formats in which graphs are saved: svg, pdf, png, tex (TikZ); svg if left out."
+    parser.option("--figures", says, metavar="svg,pdf")
+    _corpus(parser)
     _out(parser, None, "Where the report goes: lemmata-out, or nowhere with --json.")
     _json(parser)
 
@@ -145,6 +150,23 @@ def sweep(parser: Parser) -> None:
     parser.option("--scheduler", "A running Dask scheduler does the work.", metavar="ADDRESS")
     _out(parser)
     _json(parser)
+
+
+def _corpus(parser: Parser) -> None:
+    """What is for a corpus only."""
+    says = "A corpus: every T tokens in a row, and the next one, are a sample."
+    parser.option("--window", says, type=int, metavar="T")
+    says = "words, characters or a tokenizer.json; words if left out."
+    parser.option("--tokenizer", says, metavar="NAME")
+    parser.option("--min-count", "Rarer tokens only fill their place.", type=int, metavar="N")
+    parser.option("--column", "Where text or token numbers stand in .jsonl and .parquet.")
+    says = "The share of the corpus, at its end, that nothing is learnt from."
+    parser.option("--held-out", says, type=float, metavar="SHARE")
+    parser.option("--memory", "To stay within, as in 512MB; 2GB if left out.", metavar="SIZE")
+    parser.option("--workers", "Processes; usually one a processor.", type=int, metavar="N")
+    parser.option("--scheduler", "A running Dask scheduler does the work.", metavar="ADDRESS")
+    parser.option("--query", "Tell about one last token of the corpus.", metavar="TOKEN")
+    parser.option("--context", "Tell what attention selects from this text.", metavar="TEXT")
 
 
 def _data(parser: Parser) -> None:

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ._encode import Encoded
 from ._tables import Table, ask
 
@@ -26,12 +24,15 @@ SELECT count(*) AS queries, sum(samples) AS samples, sum(reached) AS reached,
 FROM read_parquet(?)
 """
 
+KIND = {"norm": float, "tie_gradient": float}
+"""What is not a whole number."""
+
 
 def overview(folder: Path, window: int) -> dict[str, Any]:
     """How much there is of everything, as plain values."""
     corpus = Encoded.read(folder)
     found = ask(QUERIES, _files(folder, "queries"))
-    numbers = {name: _plain(column[0]) for name, column in found.items()}
+    numbers = {name: KIND.get(name, int)(column[0]) for name, column in found.items()}
     return {
         "window": window,
         "tokens": len(corpus.tokens),
@@ -45,11 +46,6 @@ def overview(folder: Path, window: int) -> dict[str, Any]:
 
 def _files(folder: Path, table: str) -> list[str]:
     return [str(path) for path in sorted((folder / table).glob("*.parquet"))]
-
-
-def _plain(value: Any) -> float | int:
-    number = float(value)
-    return int(number) if number.is_integer() and not isinstance(value, np.floating) else number
 
 
 def tables(folder: Path, table: str, question: str, *values: Any) -> Table:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from lemmata._errors import InputError
 from ._counting import Edges, Labels, count
 from ._index import Index
 from ._orders import Margins, Orders, margins, norms_squared, orders
-from ._tables import Table, write_table
+from ._tables import MISSING, Table, write_table
 from ._ties import Ties, tied_entries, ties
 from ._windows import Windows
 
@@ -52,7 +53,25 @@ def table_path(folder: Path, table: str, number: int) -> Path:
 
 
 def solve(partition: Partition) -> int:
-    """Count, solve and write; returns the number of samples."""
+    """Count, solve and write; returns the number of samples.
+
+    With one thread for linear algebra: the matrices are small, the cores are busy with other
+    partitions, and sums in another order would give other bits.
+    """
+    with one_thread():
+        return _solve(partition)
+
+
+def one_thread() -> Any:
+    """Linear algebra by one thread, in a block."""
+    try:
+        import threadpoolctl
+    except ImportError as error:
+        raise InputError(MISSING) from error
+    return threadpoolctl.threadpool_limits(1)
+
+
+def _solve(partition: Partition) -> int:
     folder = Path(partition.folder)
     windows, index = Windows.read(folder, partition.window), Index.read(folder)
     size = len(windows.corpus.names)

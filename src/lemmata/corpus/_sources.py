@@ -170,7 +170,7 @@ def _parquet(number: int, file: Path, column: str | None) -> Iterator[Piece]:
             known = base.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(file)]).fetchall()
             kinds = {name: kind for name, kind, *_ in known}
             name = column or next((name for name in COLUMNS if name in kinds), None)
-            if name not in kinds:
+            if name is None or name not in kinds:
                 raise InputError(_no_column(str(file), name, list(kinds)))
             quoted = name.replace('"', '""')
             found = base.execute(f'SELECT "{quoted}" FROM read_parquet(?)', [str(file)])

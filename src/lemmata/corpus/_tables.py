@@ -9,7 +9,7 @@ import numpy as np
 
 from lemmata._errors import InputError
 
-MISSING = "a corpus is counted with DuckDB: pip install 'lemmata[corpus]'"
+MISSING = "a corpus needs some more libraries: pip install 'lemmata[corpus]'"
 
 Table = Mapping[str, np.ndarray]
 """Columns of equal length by name."""

@@ -20,7 +20,7 @@ from ._windows import Samples
 FEW_CELLS = 32
 """Components with no more tokens are solved side by side."""
 
-MOST_ENTRIES = 10_000
+MOST_ENTRIES = 500_000
 """Components whose samples have more are left for when somebody asks for them."""
 
 MOST_STEPS, LONGEST_STEP, SETTLED = 200, 3.0, 1e-10

@@ -4,6 +4,7 @@ Nothing here knows a paper.
 """
 
 from ._analysis import write_analysis as write_analysis
+from ._corpus import write_corpus as write_corpus
 from ._findings import findings_table as findings_table
 from ._findings import findings_text as findings_text
 from ._findings import ledger_text as ledger_text
