@@ -24,12 +24,11 @@ from ._index import Index, write_index
 from ._overview import overview
 from ._partition import TABLES, Partition, solve
 from ._sources import files_of
+from ._tables import MANIFEST
 from ._tokenizers import tokenizer_of
 
 FORMAT = 1
 """Of the store; one of another format is not read."""
-
-MANIFEST = "manifest.json"
 
 LEAST_MEMORY = 256 << 20
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from lemmata._errors import InputError, unknown_name
 
-from ._build import FORMAT, MANIFEST
+from ._build import FORMAT
 from ._counting import Edges
 from ._index import Index
 from ._overview import tables
 from ._partition import TABLES, table_path
 from ._query import Choice, Query
-from ._tables import read_table
+from ._tables import MANIFEST, read_table
 from ._tokenizers import AbstractTokenizer, tokenizer_of
 from ._windows import Windows
 

@@ -11,7 +11,7 @@ from ._windows import Samples
 MOST_EVENTS = 1 << 22
 """Facts that are held before they are counted together."""
 
-Keys = Int[np.ndarray, "keys"]
+Keys = Int[np.ndarray, "_"]
 
 
 @dataclass(frozen=True)

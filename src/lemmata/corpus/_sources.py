@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from lemmata._errors import InputError
 
-from ._tables import connect
+from ._tables import MANIFEST, connect
 
 TEXT, LINES, PARQUET = (".txt", ".txt.gz"), (".jsonl", ".jsonl.gz"), (".parquet",)
 SUFFIXES = (*TEXT, *LINES, *PARQUET)
@@ -49,7 +49,7 @@ class Piece:
 def files_of(path: Path) -> list[Path]:
     """The files that are meant, in a fixed order."""
     if path.is_dir():
-        found = sorted(file for file in path.rglob("*") if file.is_file() and _kind(file))
+        found = sorted(file for file in _walk(path) if _kind(file))
         if not found:
             raise InputError(f"{path} holds no corpus: no file ends in {', '.join(SUFFIXES)}")
         return found
@@ -58,6 +58,15 @@ def files_of(path: Path) -> list[Path]:
     if not _kind(path):
         raise InputError(f"{path.name} is no corpus; files end in {', '.join(SUFFIXES)}")
     return [path]
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """The files below a folder; hidden folders and stores are no part of a corpus."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.name.startswith(".") and not (path / MANIFEST).exists():
+            yield from _walk(path)
+        elif path.is_file():
+            yield path
 
 
 def _kind(file: Path) -> str | None:

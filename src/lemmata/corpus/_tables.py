@@ -1,7 +1,9 @@
 """Parquet files by DuckDB: arrays in, arrays out, each file whole or not at all."""
 
+import atexit
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,9 @@ import numpy as np
 from lemmata._errors import InputError
 
 MISSING = "a corpus needs some more libraries: pip install 'lemmata[corpus]'"
+
+MANIFEST = "manifest.json"
+"""The file that makes a folder a store."""
 
 Table = Mapping[str, np.ndarray]
 """Columns of equal length by name."""
@@ -44,14 +49,20 @@ def ask(question: str, *values: Any) -> Table:
     import duckdb
 
     try:
-        with connect() as base:
-            found = base.execute(question, list(values)).fetchnumpy()
+        found = _base().cursor().execute(question, list(values)).fetchnumpy()
     except duckdb.Error as error:
         raise InputError(f"a file of the store cannot be read: {error}") from error
     return {
         name: np.ma.filled(np.ma.asarray(column), _nothing(column))
         for name, column in found.items()
     }
+
+
+@cache
+def _base() -> Any:
+    """One connection for all questions, which takes longer to make than most answers."""
+    atexit.register(_base.cache_clear)  # before the interpreter goes, or DuckDB complains
+    return connect()
 
 
 def _nothing(column: np.ndarray) -> Any:
