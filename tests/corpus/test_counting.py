@@ -164,7 +164,7 @@ def test_partitions_change_nothing(
 ) -> None:
     """Many small partitions give the same graphs and values as one."""
     source = corpus.folder.parent
-    monkeypatch.setattr(_index, "BYTES_A_SAMPLE", 1 << 20)
+    monkeypatch.setattr(_index, "BYTES_A_SAMPLE", 1 << 22)
     other = Corpus(build(source, tmp_path / "s", Reading(window=WINDOW), workers=1))
     assert other.partitions > 3
     for query in corpus.names:

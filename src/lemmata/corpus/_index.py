@@ -10,7 +10,7 @@ from lemmata._files import write_json
 
 from ._encode import BLOCK, RARE, Encoded
 
-BYTES_A_SAMPLE = 4096
+BYTES_A_SAMPLE = 5120
 """What counting and solving hold for one sample of a partition, at the most of what was seen."""
 
 LARGEST_KEY = 2**62

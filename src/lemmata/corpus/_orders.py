@@ -176,14 +176,13 @@ def _idle(
 
 def norms_squared(found: Orders, solution: Margins) -> dict[int, Fraction]:
     """The exact square of the norm of each last token's column."""
-    keys, place = numbered(
-        found.owner * (int(solution.bottom.max(initial=1)) + 1) + solution.bottom
-    )
+    base = int(solution.bottom.max(initial=1)) + 1
+    keys, place = numbered(found.owner * base + solution.bottom)
     top = solution.top.astype(object)
     sums = np.zeros(len(keys), dtype=object)
     np.add.at(sums, place, found.sizes.astype(object) * top * top)
     total: dict[int, Fraction] = {}
     for key, value in zip(keys.tolist(), sums.tolist(), strict=True):
-        query, bottom = divmod(key, int(solution.bottom.max(initial=1)) + 1)
+        query, bottom = divmod(key, base)
         total[query] = total.get(query, Fraction(0)) + Fraction(value, bottom * bottom)
     return total

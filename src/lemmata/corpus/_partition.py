@@ -79,9 +79,9 @@ def _solve(partition: Partition) -> int:
     edges, labels = count(windows.all_at(positions), partition.low, size)
     found = orders(edges, np.unique(labels.query[labels.reached > 0]), size)
     solution = margins(found)
-    with_ties = np.unique(found.query[found.tied]).tolist()
-    chosen = [windows.all_at(index.of(query)) for query in with_ties]
-    shared = ties(tied_entries((batch for few in chosen for batch in few), found, size), found)
+    tied = [index.of(query) for query in np.unique(found.query[found.tied]).tolist()]
+    again = np.concatenate([positions[:0], *tied])
+    shared = ties(tied_entries(windows.all_at(again), found, size), found)
     tables = {
         "edges": _edges(edges),
         "labels": {

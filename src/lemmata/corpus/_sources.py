@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from lemmata._errors import InputError
 
@@ -98,14 +98,14 @@ def _text(number: int, file: Path) -> Iterator[Piece]:
     _decoded(decoder, b"", file, before, final=True)
 
 
-def _opened(file: Path) -> BinaryIO:
+def _opened(file: Path) -> IO[bytes]:
     try:
-        return gzip.open(file) if file.name.endswith(".gz") else file.open("rb")  # pyright: ignore[reportReturnType]
+        return gzip.open(file) if file.name.endswith(".gz") else file.open("rb")
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from error
 
 
-def _read(stream: BinaryIO, file: Path) -> bytes:
+def _read(stream: IO[bytes], file: Path) -> bytes:
     try:
         return stream.read(CHUNK)
     except (OSError, EOFError, zlib.error) as error:
