@@ -125,7 +125,8 @@ def _numbered(
         content = piece.content
         if isinstance(content, str):
             text = rest + content
-            end = len(text) if last else tokenizer.cut(text)
+            cut = tokenizer.cut(text)
+            end = len(text) if last else cut
             rest = text[end:]
             tokens = list(tokenizer.tokens(text[:end]))
         else:

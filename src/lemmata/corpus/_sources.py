@@ -6,8 +6,9 @@ import json
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BufferedIOBase
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from lemmata._errors import InputError
 
@@ -98,14 +99,14 @@ def _text(number: int, file: Path) -> Iterator[Piece]:
     _decoded(decoder, b"", file, before, final=True)
 
 
-def _opened(file: Path) -> IO[bytes]:
+def _opened(file: Path) -> BufferedIOBase:
     try:
         return gzip.open(file) if file.name.endswith(".gz") else file.open("rb")
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from error
 
 
-def _read(stream: IO[bytes], file: Path) -> bytes:
+def _read(stream: BufferedIOBase, file: Path) -> bytes:
     try:
         return stream.read(CHUNK)
     except (OSError, EOFError, zlib.error) as error:
