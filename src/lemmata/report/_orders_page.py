@@ -7,8 +7,8 @@ from lemmata._html import Markup, element, join
 from lemmata.drawing import percent
 from lemmata.tokens import Token
 
+from ._document import inline_svg
 from ._order import Order
-from ._page import inline_svg
 from ._pieces import MOST_ROWS, chip, chips, clean, count, folded, more, more_line, separated, table
 
 MOST_IN_A_CELL = 8

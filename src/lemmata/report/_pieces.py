@@ -83,7 +83,7 @@ def _cell(value: object) -> object:
     return f"{value:,}" if isinstance(value, int) else value
 
 
-def facts(rows: Iterable[tuple[str, object]]) -> Markup:
+def facts(rows: Iterable[tuple[object, object]]) -> Markup:
     """Names and values; values that are None are left out."""
     return element(
         "dl",

@@ -11,7 +11,7 @@ from lemmata._html import Markup, element, join
 from lemmata.drawing import Panel, percent, picture_bytes, plot_panels
 from lemmata.settings import AbstractSetting, Look, Prediction, Run
 
-from ._page import document, inline_svg
+from ._document import document, inline_svg
 from ._pieces import MOST_ROWS, chip, clean, facts, folded, more_line, separated, table
 
 MOST_INSTANCES = 10
