@@ -24,7 +24,7 @@ _BESIDE = frozenset({*GREEK, *"'/−‖|√"})
 _DEEPEST = 30
 """Brackets inside brackets; nobody types more, and each takes a few frames of the stack."""
 
-_PROSE = frozenset({"Mr", "Dr", "Ms", "St", "vs", "ch", "th", "nd"})
+_PROSE = frozenset({"Mr", "Dr", "Ms", "St", "vs", "ch", "th", "nd", "sd", "ms"})
 
 
 class Reader:
@@ -79,6 +79,9 @@ class Reader:
             if token.kind == "space":
                 self.take()
                 continue
+            after = self.peek(1)
+            if pieces and not token.attached and after.attached and after.text == "=":
+                break  # one of several settings, as in N=4 K=10
             atom = self.atom(bool(pieces))
             if atom is not None:
                 apart = token.kind == "number" and pieces and done == len(pieces)
@@ -86,7 +89,7 @@ class Reader:
                 done, end = len(pieces), self.at
             elif token.text in OPERATORS and self.operates(bool(pieces)):
                 self.take()
-                self.strong |= token.text not in "-+/*"
+                self.strong |= token.text not in "-−+/*"
                 sign = self.scripts(OPERATORS[token.text])
                 pieces.append(sign if sign == "/" else f" {sign} " if done else sign)
             elif closing and token.text in ",;:" and token.text:

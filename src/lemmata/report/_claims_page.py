@@ -8,7 +8,7 @@ from lemmata.claims import KIND_MEANING, Judgement, Kind, Status, Verdict, worth
 from lemmata.drawing import number
 
 from ._document import badge
-from ._pieces import count, facts, folded, separated
+from ._pieces import count, facts, folded
 from ._values import line
 
 STATUSES = (Status.FAILS, Status.VACUOUS, Status.UNDECIDED, Status.INAPPLICABLE, Status.HOLDS)
@@ -42,17 +42,20 @@ def by_importance(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def groups(
-    verdicts: Sequence[Verdict], paper: str, anchors: Anchors, shown: Mapping[str, Sequence[Markup]]
+    verdicts: Sequence[Verdict],
+    paper: str,
+    anchors: Anchors,
+    pictures: Mapping[str, Sequence[Markup]],
 ) -> Markup:
     """The claims of a paper by status; those that hold are folded away.
 
-    ``shown`` are links to the figures that bear on a claim, by its name.
+    ``pictures`` are those of the figures that bear on a claim, by its name.
     """
     ranked = by_importance(verdicts)
     sections = []
     for status in STATUSES:
         cards = [
-            _card(verdict, anchors, shown.get(verdict.claim, ()))
+            _card(verdict, anchors, pictures.get(verdict.claim, ()))
             for verdict in ranked
             if verdict.status is status
         ]
@@ -71,7 +74,7 @@ def groups(
     return join(*sections)
 
 
-def _card(verdict: Verdict, anchors: Anchors, figures: Sequence[Markup]) -> Markup:
+def _card(verdict: Verdict, anchors: Anchors, pictures: Sequence[Markup]) -> Markup:
     paper, _, name = verdict.claim.partition("/")
     kind = None if verdict.kind is None else verdict.kind.value
     return element(
@@ -85,7 +88,7 @@ def _card(verdict: Verdict, anchors: Anchors, figures: Sequence[Markup]) -> Mark
         ),
         element("p", mathematics(verdict.statement), class_="statement"),
         element("p", verdict.reason, _aside(verdict), class_="outcome"),
-        folded("What supports this", _support(verdict, figures), _parts(verdict)),
+        folded("What supports this", _support(verdict), _parts(verdict), *pictures),
         id=anchors[verdict.claim],
         class_=f"claim {verdict.status.value}",
         data_paper=paper,
@@ -105,7 +108,7 @@ def _aside(verdict: Verdict) -> Markup | None:
     return element("span", f" · {words}", class_="aside") if words else None
 
 
-def _support(verdict: Verdict, figures: Sequence[Markup]) -> Markup:
+def _support(verdict: Verdict) -> Markup:
     return facts(
         [
             ("Kind", _kind(verdict)),
@@ -116,7 +119,6 @@ def _support(verdict: Verdict, figures: Sequence[Markup]) -> Markup:
             ("Looked at", _looked_at(verdict)),
             ("Experiment", verdict.experiment),
             ("Adversary", _attack(verdict)),
-            ("Figures", separated(figures, ", ") if figures else None),
         ]
     )
 

@@ -142,11 +142,7 @@ def gravest(verdicts: Sequence[Verdict], anchors: Anchors) -> Markup | None:
     return element(
         "section",
         element("h2", "What falls in substance"),
-        element(
-            "p",
-            "What these say is not so, whatever constant or hypothesis is changed.",
-            class_="note",
-        ),
+        element("p", "What these say is not so.", class_="note"),
         element("ul", *rows, class_="gravest"),
     )
 

@@ -96,7 +96,7 @@ def _filters(papers: Sequence[PaperEntry]) -> Markup:
         element(
             "label",
             "search",
-            element("input", type="search", name="words", placeholder="theorem, norm, …"),
+            element("input", type="search", name="words"),
         ),
         *selects,
         element("output", name="count", aria_live="polite"),
@@ -108,25 +108,30 @@ def _filters(papers: Sequence[PaperEntry]) -> Markup:
 
 
 def _paper(paper: PaperEntry, anchors: Anchors) -> Markup:
-    """Its figures with what they bear on, then its claims."""
-    by_claim: dict[str, list[Markup]] = {}
+    """Its claims, those with a figure beside it, then its figures at full length."""
+    pictures: dict[str, list[Markup]] = {}
     for figure in paper.figures:
-        link = element("a", figure.name, href=f"#figure-{anchor(figure.name)}")
+        there = element("a", _picture(figure), href=f"#figure-{anchor(figure.name)}")
         for name in figure.claims:
-            by_claim.setdefault(name, []).append(link)
+            pictures.setdefault(name, []).append(there)
     verdicts = {verdict.claim: verdict for verdict in paper.verdicts}
     return element(
         "section",
         element("h2", paper.title),
+        groups(paper.verdicts, paper.anchor, anchors, pictures),
         *[_figure(figure, verdicts, anchors) for figure in paper.figures],
-        groups(paper.verdicts, paper.anchor, anchors, by_claim),
         id=paper.anchor,
         class_="paper",
     )
 
 
-def _figure(figure: FigureEntry, verdicts: Mapping[str, Verdict], anchors: Anchors) -> Markup:
+def _picture(figure: FigureEntry) -> Markup:
     """The picture from its file, which is fetched when it comes into view."""
+    return element("img", src=quote(figure.files["svg"]), alt=figure.title, loading="lazy")
+
+
+def _figure(figure: FigureEntry, verdicts: Mapping[str, Verdict], anchors: Anchors) -> Markup:
+    """The picture, what it shows, and the claims that it bears on."""
     beside = [
         element(
             "li",
@@ -140,14 +145,13 @@ def _figure(figure: FigureEntry, verdicts: Mapping[str, Verdict], anchors: Ancho
         if (verdict := verdicts.get(name)) is not None
     ]
     links = [element("a", kind.upper(), href=quote(path)) for kind, path in figure.files.items()]
-    source = quote(figure.files["svg"])
     return element(
         "figure",
         element("h3", element("span", figure.name, class_="name"), " ", figure.title),
-        element("a", element("img", src=source, alt=figure.title, loading="lazy"), href=source),
+        _picture(figure),
         element(
             "figcaption",
-            element("p", figure.drawing.caption),
+            element("p", mathematics(figure.drawing.caption)),
             join(element("p", "It bears on:"), element("ul", *beside, class_="beside"))
             if beside
             else None,
