@@ -29,8 +29,8 @@ RELATIONS = frozenset("=<>≤≥→≈∼≠≍")
 
 THIN = element("mspace", width=".17em")
 
-LONGEST = 24
-"""Symbols of a formula that is never broken into lines."""
+UNBROKEN, UNBROKEN_BRACKETS = 24, 40
+"""Symbols of a formula that is never broken into lines, and of one whose brackets are not."""
 
 
 @cache
@@ -54,23 +54,25 @@ def _formula(latex: str) -> Markup:
         return element("code", latex)
     nodes = _unwrapped(root)
     children = _row(nodes)
-    if sum(len(_text(node)) for node in root.iter()) <= LONGEST:
+    size = sum(len(_text(node)) for node in root.iter())
+    if size <= UNBROKEN:
         return element("math", *children)
-    ends = [i + 1 for i in _places_to_break(nodes)]
+    ends = [i + 1 for i in _places_to_break(nodes, inside=size > UNBROKEN_BRACKETS)]
     pieces = [children[i:j] for i, j in pairwise([0, *ends, len(children)])]
     return Markup("<wbr>".join(element("math", *piece) for piece in pieces if piece))
 
 
-def _places_to_break(nodes: list[Element]) -> list[int]:
-    """Relations and signs outside of all brackets, as long as something stands before them."""
+def _places_to_break(nodes: list[Element], inside: bool) -> list[int]:
+    """Relations and signs with a left side; those inside of brackets only if asked for."""
     places: list[int] = []
     depth, strokes = 0, 0
     for i, node in enumerate(nodes):
         text = _text(_head(node))
         depth += (text in OPENING) - (text in CLOSING)
         strokes += text in ("|", "‖")
+        outside = depth == 0 and strokes % 2 == 0
         breaks = text in RELATIONS or (text in SIGNS and _joins(nodes, i))
-        if node.tag == "mo" and breaks and i > 0 and depth == 0 and strokes % 2 == 0:
+        if node.tag == "mo" and breaks and i > 0 and (outside or inside):
             places.append(i)
     return places
 
