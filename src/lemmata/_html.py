@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-_VOID = frozenset({"input", "meta"})
+_VOID = frozenset({"img", "input", "meta"})
 
 
 class Markup(str):

@@ -73,3 +73,10 @@ def summary(items: Sequence[Item]) -> list[tuple[str, int, int]]:
     total = Counter(item.kind for item in items)
     covered = Counter(item.kind for item in items if item.covered)
     return [(kind, total[kind], covered[kind]) for kind in KINDS if total[kind]]
+
+
+def claims_beside(figure: str) -> list[str]:
+    """The claims about the same items of a paper as a figure, all by their whole names."""
+    key, _, name = figure.partition("/")
+    items = [item for item in inventory_of(key) or () if name in item.figures]
+    return [f"{key}/{claim}" for claim in dict.fromkeys(c for item in items for c in item.claims)]

@@ -1,5 +1,6 @@
 """The page and the JSON beside it."""
 
+import dataclasses
 import json
 import math
 import os
@@ -15,9 +16,9 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from lemmata.claims import Judgement, Status, Verdict
+from lemmata.claims import Judgement, Kind, Status, Verdict
 from lemmata.drawing import Drawing, style
-from lemmata.report import terminal_table, write_report
+from lemmata.report import FigureEntry, terminal_table, write_report
 
 NASTY = "<script>alert(\"x\" & 'y')</script>"
 
@@ -59,7 +60,8 @@ def report(folder: Path, verdicts: list[Verdict] | None = None, words: str = NAS
     figures = []
     for name in ("paper/1", "paper/2"):
         (folder / f"{name}.svg").write_bytes(picture())
-        figures.append((name, words, drawing, {"svg": f"{name}.svg"}))
+        files = {"svg": f"{name}.svg"}
+        figures.append(FigureEntry(name, words, drawing, files, [f"paper/{words}", "paper/none"]))
     path = write_report(
         folder,
         title=words,
@@ -74,7 +76,7 @@ def report(folder: Path, verdicts: list[Verdict] | None = None, words: str = NAS
 class Reader(HTMLParser):
     """Collects what matters, and insists that tags are balanced."""
 
-    void = frozenset({"meta", "input", "path", "use", "rect"})
+    void = frozenset({"meta", "input", "img", "path", "use", "rect"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -112,23 +114,25 @@ def read(html: str) -> Reader:
 def test_everything_is_escaped(tmp_path: Path) -> None:
     html = report(tmp_path)
     reader = read(html)
-    assert "script" not in reader.tags
-    assert "<script" not in html
+    assert reader.tags.count("script") == 1
+    assert "<script>alert" not in html
     words = "".join(reader.text)
-    for place in ("seed", "Witness", "The numbers", "2 parts"):
+    for place in ("seed", "What supports this", "The numbers", "2 parts"):
         assert place in words
     assert words.count(NASTY) >= 15
     assert not any("alert" in name for name, _ in reader.attributes)
 
 
-def test_the_page_loads_nothing(tmp_path: Path) -> None:
+def test_the_page_loads_nothing_but_its_figures(tmp_path: Path) -> None:
     html = report(tmp_path, words="plain words")
-    assert not re.search(r"https?:|//|@import|url\((?!#)", html.replace("</", ""))
+    page = re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
+    assert not re.search(r"https?:|//|@import|url\((?!#)", page.replace("</", ""))
+    assert not re.search(r"fetch|import|XMLHttp|https?:|innerHTML|eval", html[len(page) :])
     reader = read(html)
-    assert not {"link", "img", "iframe", "object", "embed", "script"} & set(reader.tags)
+    assert not {"link", "iframe", "object", "embed"} & set(reader.tags)
     for name, value in reader.attributes:
-        assert name not in ("src", "srcset", "data", "background")
-        if name in ("href", "xlink:href") and not value.startswith("#"):
+        assert name not in ("srcset", "data", "background")
+        if name in ("src", "href", "xlink:href") and not value.startswith("#"):
             assert (tmp_path / value).is_file()
 
 
@@ -151,13 +155,46 @@ def test_the_ledger_says_it_all(tmp_path: Path) -> None:
     ]
     html = report(tmp_path, verdicts, "words")
     words = re.sub(r"\s+", " ", " ".join(read(html).text))
-    assert "2 holds true wherever it was checked, and it excludes something" in words
-    assert "1 vacuous true, but it excludes nothing" in words
-    assert "0 fails" in words
-    assert "Would say something from t = 12" in words
+    assert "3 claims, each checked by computation as it is printed: 2 hold, 1 is vacuous." in words
+    assert "vacuous true, but it excludes nothing" in words
+    assert "would say something from t = 12 on" in words
     assert html.count("<article") == 3
     assert 'class="claim vacuous"' in html
     assert words.count("2 parts") == 1
+
+
+def test_the_gravest_comes_first(tmp_path: Path) -> None:
+    kinds = [Kind.MISPRINT, None, Kind.HYPOTHESIS, Kind.SUBSTANCE, Kind.CONSTANT]
+    failing = [
+        dataclasses.replace(verdict(words="w"), claim=f"paper/lemma-{i}", kind=kind)
+        for i, kind in enumerate(kinds)
+    ]
+    weighty = dataclasses.replace(failing[0], claim="paper/theorem-1")
+    vacuous = dataclasses.replace(verdict(Status.VACUOUS, "w"), claim="paper/theorem-2")
+    html = report(tmp_path, [vacuous, *failing, weighty], "words")
+    order = re.findall(r'<article id="paper/([\w-]+)"', html)
+    expected = ["lemma-3", "lemma-2", "lemma-4", "theorem-1", "lemma-0", "lemma-1", "theorem-2"]
+    assert order == expected
+    words = re.sub(r"\s+", " ", "".join(read(html).text))
+    said = "6 fail (1 in substance, 1 for want of a hypothesis, 1 in a constant, 2 by a misprint)"
+    assert said in words
+    gravest = html.split("What falls in substance")[1].split("</section>")[0]
+    assert re.findall(r'href="#([^"]*)"', gravest) == ["paper/lemma-3"]
+
+
+def test_figures_and_claims_point_to_each_other(tmp_path: Path) -> None:
+    html = report(tmp_path, words="claim")
+    figure = html.split("<figure")[1].split("</figure>")[0]
+    assert 'href="#paper/claim"' in figure
+    assert "none" not in figure
+    card = html.split("<article")[1].split("</article>")[0]
+    assert 'href="#figure-paper/1"' in card
+
+
+def test_names_that_look_alike_have_places_of_their_own(tmp_path: Path) -> None:
+    alike = [dataclasses.replace(verdict(words="w"), claim=f"paper/a{x}b") for x in "<>-"]
+    names = [value for name, value in read(report(tmp_path, alike)).attributes if name == "id"]
+    assert len(names) == len(set(names))
 
 
 def test_json_is_valid_and_complete(tmp_path: Path) -> None:
@@ -191,7 +228,8 @@ def test_a_page_without_claims_or_figures(tmp_path: Path) -> None:
     path = write_report(tmp_path, title="t", figures=[], verdicts=[verdict()], settings={})
     read(path.read_text(encoding="utf-8"))
     html = report(tmp_path, [], "words")
-    assert 'id="ledger"' not in html
+    assert 'id="filter"' not in html
+    assert "How to read this" not in html
 
 
 def test_a_failed_write_keeps_the_old_report(

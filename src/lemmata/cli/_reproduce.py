@@ -5,6 +5,7 @@ from pathlib import Path
 from lemmata import _verbs
 from lemmata._errors import InputError, unknown_name
 from lemmata._files import make_folder
+from lemmata._inventory import claims_beside
 from lemmata._plain import plain
 from lemmata.claims import Bench, Claim, Scale, Verdicts
 from lemmata.claims import check as check_claim
@@ -30,7 +31,8 @@ def command(
         for figure in figures:
             drawing = figure.draw(bench)
             files = save_drawing(drawing, folder, figure.name)
-            entries.append((figure.name, figure.title, drawing, files))
+            beside = claims_beside(figure.name)
+            entries.append(FigureEntry(figure.name, figure.title, drawing, files, beside))
             drawing_done(1)
         checking_done = track("claims", len(claims))
         verdicts = []
@@ -39,22 +41,33 @@ def command(
             checking_done(1)
     verdicts = Verdicts(verdicts)
     settings = {"targets": targets or ["everything"], "scale": scale, "seed": seed}
+    titles = {key: f"{p.title} ({p.authors} {p.year})" for key, p in papers().items()}
     page = write_report(
-        folder, title="Lemmata", figures=entries, verdicts=verdicts, settings=settings
+        folder,
+        title="Lemmata: what stands",
+        figures=entries,
+        verdicts=verdicts,
+        settings=settings,
+        papers=titles,
     )
     if as_json:
         shown = [
-            {"name": name, "title": title, "numbers": plain(drawing.numbers), "files": files}
-            for name, title, drawing, files in entries
+            {
+                "name": entry.name,
+                "title": entry.title,
+                "numbers": plain(entry.drawing.numbers),
+                "files": entry.files,
+            }
+            for entry in entries
         ]
         answer = {"settings": settings, "verdicts": [plain(v) for v in verdicts]}
         print_json(answer | {"figures": shown, "report": str(page)})
     else:
         if verdicts:
             answers().print(terminal_table(verdicts))
-        for name, _, _, files in entries:
-            places = ", ".join(str(folder / file) for file in files.values())
-            messages().print(f"{name}: {places}", highlight=False, markup=False)
+        for entry in entries:
+            places = ", ".join(str(folder / file) for file in entry.files.values())
+            messages().print(f"{entry.name}: {places}", highlight=False, markup=False)
         messages().print(f"report: [bold]{page}[/]")
     exit_strictly(verdicts, strict)
 

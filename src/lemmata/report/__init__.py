@@ -9,7 +9,7 @@ from ._findings import findings_table as findings_table
 from ._findings import findings_text as findings_text
 from ._findings import ledger_text as ledger_text
 from ._latex import latex_table as latex_table
-from ._report import FigureEntry as FigureEntry
+from ._overview import FigureEntry as FigureEntry
 from ._report import write_report as write_report
 from ._save import save_drawing as save_drawing
 from ._terminal import terminal_table as terminal_table

@@ -13,10 +13,10 @@ from lemmata._html import Markup, element
 from lemmata.drawing import percent
 from lemmata.settings import AbstractAnalysis, OrdersView
 
+from ._document import document
 from ._limits import limits, statements
 from ._order import Order
 from ._orders_page import order_section, orders_table
-from ._page import document
 from ._pieces import (
     MOST_ROWS,
     chip,

@@ -2,25 +2,30 @@
 
 from collections.abc import Iterable
 
-from lemmata._latex import latex
+from lemmata._latex import latex, latex_statement
 from lemmata.claims import Verdict, worth
 
 
 def latex_table(verdicts: Iterable[Verdict]) -> str:
-    """A ``longtable`` of booktabs style, one row a claim."""
+    """A ``longtable`` of booktabs style, one row a claim; any LaTeX sets it."""
     rows = [
         " & ".join(
-            latex(word)
-            for word in (verdict.claim, verdict.status.value, worth(verdict), verdict.statement)
+            (
+                latex(verdict.claim).replace("/", r"/\allowbreak{}"),
+                verdict.status.value,
+                latex(worth(verdict)),
+                latex_statement(verdict.statement),
+            )
         )
-        + r" \\"
+        + r" \\[3pt]"
         for verdict in verdicts
     ]
-    head = r"claim & status & worth & statement \\"
+    ragged = r">{\raggedright\arraybackslash}p"
+    columns = rf"{ragged}{{0.2\textwidth}}l{ragged}{{0.17\textwidth}}{ragged}{{0.42\textwidth}}"
     lines = [
-        r"% needs the packages booktabs and longtable, and LuaLaTeX or XeLaTeX for symbols",
-        r"\begin{longtable}{p{0.2\textwidth}lp{0.2\textwidth}p{0.4\textwidth}}",
-        *(r"\toprule", head, r"\midrule", r"\endhead"),
+        "% needs the packages amsmath, array, booktabs and longtable",
+        rf"\begin{{longtable}}{{{columns}}}",
+        *(r"\toprule", r"claim & status & worth & statement \\", r"\midrule", r"\endhead"),
         *rows,
         *(r"\bottomrule", r"\end{longtable}"),
     ]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from lemmata._html import Markup, element, join
+from lemmata._mathml import mathematics
 from lemmata.drawing import number
 from lemmata.margin import MaxMargin, Pair, Status
 from lemmata.settings import Hypothesis, LimitView, OrdersView, certificate_of
@@ -35,8 +36,8 @@ def _limit(limit: LimitView, words: Words) -> Markup:
     counted = [(title, count(len(pairs), "pair")) for title, pairs in limit.pairs.items()]
     named = [(name, _fact(value)) for name, value in limit.facts]
     return join(
-        element("h3", limit.title),
-        *[element("p", text) for text in limit.says],
+        element("h3", mathematics(limit.title)),
+        *[element("p", mathematics(text)) for text in limit.says],
         _margin(limit.margin, words) if limit.margin else None,
         facts([*counted, *named]) if counted or named else None,
         *[
@@ -138,11 +139,11 @@ def statements(view: OrdersView) -> Markup:
             "A theorem speaks only about data that meets its assumptions. What it asks "
             "of the loss and of the step size is up to the training.",
         ),
-        table(["theorem", "", "why not"], theorems, len(theorems), "theorems")
+        table(["theorem", "speaks about this data", "why not"], theorems, len(theorems), "theorems")
         if theorems
         else None,
         element("h3", "Assumptions"),
-        table(["assumption", "", "problems"], assumptions, len(assumptions), "assumptions"),
+        table(["assumption", "status", "problems"], assumptions, len(assumptions), "assumptions"),
         _problems(view.problems),
     )
 

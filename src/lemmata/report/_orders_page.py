@@ -7,9 +7,21 @@ from lemmata._html import Markup, element, join
 from lemmata.drawing import percent
 from lemmata.tokens import Token
 
+from ._document import inline_svg
 from ._order import Order
-from ._page import inline_svg
-from ._pieces import MOST_ROWS, chip, chips, clean, count, folded, more, more_line, separated, table
+from ._pieces import (
+    MOST_ROWS,
+    chip,
+    chips,
+    clean,
+    count,
+    folded,
+    more,
+    more_line,
+    scrolled,
+    separated,
+    table,
+)
 
 MOST_IN_A_CELL = 8
 MOST_IN_A_LAYER = 60
@@ -98,7 +110,7 @@ def _picture(order: Order, title: str, place: str, draw: Draw) -> Markup | None:
     label = f"{title}: who beats whom. The same is told below."
     return element(
         "figure",
-        element("div", inline_svg(svg, f"{place}-", label), class_="graph"),
+        scrolled(inline_svg(svg, f"{place}-", label), title, "graph"),
         element(
             "p",
             separated([element("a", name, href=quote(name)) for name in names], " "),

@@ -1,212 +1,162 @@
-"""The page: a summary, one section a figure, and the ledger of claims."""
+"""The page of a whole run: what stands and what falls in each paper, its figures, its claims."""
 
-import re
-from collections.abc import Mapping, Sequence
-from importlib.resources import files
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
-from lemmata import __version__
 from lemmata._html import Markup, element, join
-from lemmata.claims import KIND_MEANING, MEANING, Judgement, Status, Verdict, tally
-from lemmata.drawing import Drawing, number
+from lemmata._mathml import mathematics
+from lemmata.claims import Verdict
 
+from ._claims_page import KINDS, STATUSES, Anchors, groups
+from ._document import badge, document
+from ._overview import FigureEntry, PaperEntry, anchor, gravest, lead, legend, overview
+from ._pieces import folded, separated
 from ._values import line, show
-
-Section = tuple[str, str, Drawing, Mapping[str, str], str]
-"""A figure's name, title, drawing, files, and its SVG."""
 
 
 def page(
     title: str,
-    sections: Sequence[Section],
+    figures: Sequence[FigureEntry],
     verdicts: Sequence[Verdict],
     settings: Mapping[str, Any],
+    papers: Mapping[str, str],
 ) -> str:
-    """The whole document."""
+    """The whole document; ``papers`` are their titles by the first word of names."""
+    anchors = _anchors(verdict.claim for verdict in verdicts)
+    listed = _by_paper(figures, verdicts, papers)
     return document(
         title,
         element(
             "header",
             element("h1", title),
-            element("div", show(settings), class_="settings") if settings else None,
+            element("p", lead(verdicts, listed), class_="lead") if verdicts else None,
+            element("p", line(settings), class_="settings") if settings else None,
         ),
-        _summary(sections, verdicts),
-        *[_figure(i, *section) for i, section in enumerate(sections, start=1)],
-        _ledger(verdicts) if verdicts else None,
+        overview(listed),
+        gravest(verdicts, anchors),
+        legend() if verdicts else None,
+        _filters(listed) if verdicts else None,
+        *[_paper(paper, anchors) for paper in listed],
+        script="report.js",
     )
 
 
-def document(title: str, *body: object) -> str:
-    """A document in the style of all pages; it loads nothing."""
-    css = files("lemmata.report").joinpath("report.css").read_text(encoding="utf-8")
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", title),
-        element("style", Markup(css)),
-    )
-    footer = element("footer", f"Lemmata {__version__}")
-    return f"<!DOCTYPE html>\n{element('html', head, element('body', *body, footer), lang='en')}\n"
+def _by_paper(
+    figures: Iterable[FigureEntry], verdicts: Iterable[Verdict], titles: Mapping[str, str]
+) -> list[PaperEntry]:
+    """Claims and figures under the first word of their names, in order of appearance."""
+    papers: dict[str, PaperEntry] = {}
+
+    def of(name: str) -> PaperEntry:
+        key = name.partition("/")[0]
+        return papers.setdefault(key, PaperEntry(key, titles.get(key, key)))
+
+    for verdict in verdicts:
+        of(verdict.claim).verdicts.append(verdict)
+    for figure in figures:
+        of(figure.name).figures.append(figure)
+    return list(papers.values())
 
 
-def _summary(sections: Sequence[Section], verdicts: Sequence[Verdict]) -> Markup:
-    contents = [
-        element("li", element("a", f"{name}: {title}", href=f"#figure-{i}"))
-        for i, (name, title, *_) in enumerate(sections, start=1)
-    ]
-    if verdicts:
-        words = f"The ledger of {len(verdicts)} claim{'s' if len(verdicts) > 1 else ''}"
-        contents.append(element("li", element("a", words, href="#ledger")))
-    counts = tally(verdicts)
-    rows = [
+def _anchors(names: Iterable[str]) -> dict[str, str]:
+    """Identifiers that no two claims share."""
+    taken: Counter[str] = Counter()
+    anchors: dict[str, str] = {}
+    for name in names:
+        plain = anchor(name)
+        taken[plain] += 1
+        anchors[name] = plain if taken[plain] == 1 else f"{plain}--{taken[plain]}"
+    return anchors
+
+
+def _filters(papers: Sequence[PaperEntry]) -> Markup:
+    """Search and choices over all claims; a page without script has no use for them."""
+    choices = {
+        "paper": [paper.key for paper in papers if paper.verdicts],
+        "status": [status.value for status in STATUSES],
+        "kind": [kind.value for kind in KINDS],
+    }
+    selects = [
         element(
-            "tr",
-            element("td", counts[status], class_="number"),
-            element("td", _badge(status)),
-            element("td", MEANING[status]),
+            "label",
+            name,
+            element(
+                "select",
+                element("option", "all", value=""),
+                *[element("option", value, value=value) for value in values],
+                name=name,
+            ),
         )
-        for status in MEANING
+        for name, values in choices.items()
     ]
     return element(
-        "section",
-        element("nav", element("ul", *contents)),
-        element("table", *rows, class_="counts") if verdicts else None,
-        class_="summary",
-    )
-
-
-def _figure(
-    index: int, name: str, title: str, drawing: Drawing, names: Mapping[str, str], svg: str
-) -> Markup:
-    links = [element("a", kind.upper(), href=path) for kind, path in names.items()]
-    return element(
-        "section",
-        element("h2", element("span", name, class_="name"), " ", title),
+        "form",
         element(
-            "figure",
-            inline_svg(svg, f"f{index}-", title),
-            element("figcaption", drawing.caption),
+            "label",
+            "search",
+            element("input", type="search", name="words"),
         ),
-        element("p", *[join(link, " ") for link in links], class_="files") if links else None,
-        element("details", element("summary", "The numbers"), show(drawing.numbers)),
-        id=f"figure-{index}",
-        class_="figure",
+        *selects,
+        element("output", name="count", aria_live="polite"),
+        id="filter",
+        role="search",
+        aria_label="claims",
+        hidden=True,
     )
 
 
-def inline_svg(svg: str, prefix: str, label: str) -> Markup:
-    """An SVG file as part of a page: no prolog, no metadata, no identifiers that could clash."""
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", svg)
-    svg = re.sub(r'\bid="', f'id="{prefix}', svg)
-    svg = re.sub(r'href="#', f'href="#{prefix}', svg)
-    svg = re.sub(r"url\(#", f"url(#{prefix}", svg)
-    opening = element("svg", role="img", aria_label=label).removesuffix("></svg>")
-    return Markup(svg.replace("<svg", opening, 1))
-
-
-def _ledger(verdicts: Sequence[Verdict]) -> Markup:
-    choices = [_choice("all", "all", checked=True)]
-    choices += [_choice(status.value, status.value) for status in MEANING]
+def _paper(paper: PaperEntry, anchors: Anchors) -> Markup:
+    """Its claims, those with a figure beside it, then its figures at full length."""
+    pictures: dict[str, list[Markup]] = {}
+    for figure in paper.figures:
+        there = element("a", _picture(figure), href=f"#figure-{anchor(figure.name)}")
+        for name in figure.claims:
+            pictures.setdefault(name, []).append(there)
+    verdicts = {verdict.claim: verdict for verdict in paper.verdicts}
     return element(
         "section",
-        element("h2", "The ledger of claims"),
-        element("form", "Show ", *choices, class_="filter"),
-        *[_claim(verdict) for verdict in verdicts],
-        id="ledger",
+        element("h2", paper.title),
+        groups(paper.verdicts, paper.anchor, anchors, pictures),
+        *[_figure(figure, verdicts, anchors) for figure in paper.figures],
+        id=paper.anchor,
+        class_="paper",
     )
 
 
-def _choice(value: str, label: str, checked: bool = False) -> Markup:
-    """A radio button that the style sheet listens to; without it everything shows."""
-    button = element("input", type="radio", name="show", id=f"show-{value}", checked=checked)
-    return element("label", button, label)
+def _picture(figure: FigureEntry) -> Markup:
+    """The picture from its file, which is fetched when it comes into view."""
+    return element("img", src=quote(figure.files["svg"]), alt=figure.title, loading="lazy")
 
 
-def _claim(verdict: Verdict) -> Markup:
-    facts: list[tuple[str, Markup | str]] = [("Outcome", verdict.reason)]
-    if verdict.margin is not None:
-        facts.append(("Smallest margin", number(verdict.margin, 6)))
-    if verdict.informative_from is not None:
-        facts.append(_informative(verdict))
-    if verdict.witness:
-        facts.append(("Witness", line(verdict.witness)))
-    facts += [("Experiment", verdict.experiment), *_worth(verdict), *_attacked(verdict)]
-    rows = [join(element("dt", name), element("dd", value)) for name, value in facts]
-    return element(
-        "article",
-        element("h3", _badge(verdict.status), element("code", verdict.claim)),
-        element("p", verdict.where, class_="where"),
-        element("p", verdict.statement, class_="statement"),
-        element("dl", *rows),
-        _parts(verdict),
-        class_=f"claim {verdict.status.value}",
-    )
-
-
-def _informative(verdict: Verdict) -> tuple[str, str]:
-    start = f"t = {number(verdict.informative_from)}"
-    if verdict.status is Status.VACUOUS:
-        return "Would say something", f"from {start}"
-    return "Says something", f"from {start}"
-
-
-def _worth(verdict: Verdict) -> list[tuple[str, Markup | str]]:
-    """What sort of failure it is, and what the check could tell."""
-    facts: list[tuple[str, Markup | str]] = []
-    if verdict.kind is not None:
-        facts.append(("Kind", f"{verdict.kind.value}: {KIND_MEANING[verdict.kind]}"))
-    if verdict.tightness is not None:
-        amount, factor = verdict.tightness.amount, verdict.tightness.factor
-        size = f"by {number(amount)}" if factor is None else f"{number(factor)} times"
-        facts.append(
-            ("Could be sharpened", f"{size}; then it fails on {verdict.tightness.dataset}")
+def _figure(figure: FigureEntry, verdicts: Mapping[str, Verdict], anchors: Anchors) -> Markup:
+    """The picture, what it shows, and the claims that it bears on."""
+    beside = [
+        element(
+            "li",
+            badge(verdict.status.value, verdict.status.value),
+            " ",
+            element("a", name.partition("/")[2], href=f"#{anchors[name]}"),
+            " ",
+            mathematics(verdict.statement),
         )
-    if verdict.resolution is not None:
-        facts.append(("Resolution", number(verdict.resolution)))
-    return facts
-
-
-def _attacked(verdict: Verdict) -> list[tuple[str, Markup | str]]:
-    """What the adversary did, if it was let loose on the claim."""
-    adversary = None if verdict.support is None else verdict.support.adversary
-    if adversary is None:
-        return []
-    scopes = f"; whole: {'; '.join(adversary.scopes)}" if adversary.scopes else ""
-    tried = f" ({adversary.tried:,} instances{scopes})" if adversary.tried else ""
-    return [("Adversary", f"{adversary.outcome}: {adversary.reason}{tried}")]
-
-
-def _parts(verdict: Verdict) -> Markup | None:
-    """All parts, if they say more than the verdict does."""
-    if len(verdict.parts) < 2:
-        return None
-    rows = [element("li", *_part(part)) for part in verdict.parts]
-    return element(
-        "details",
-        element("summary", f"{len(rows)} parts"),
-        element("ul", *rows, class_="parts"),
-    )
-
-
-def _part(part: Judgement) -> list[Markup]:
-    notes = []
-    if part.margin is not None:
-        notes.append(join("margin ", number(part.margin)))
-    if part.informative_from is not None:
-        notes.append(join("from t = ", number(part.informative_from)))
-    if part.witness:
-        notes.append(line(part.witness))
-    named = part.reason.startswith(part.part)
-    words = part.reason if named else f"{part.part}: {part.reason}"
-    return [
-        _badge(part.status),
-        join(" ", words),
-        *[element("p", note, class_="note") for note in notes],
+        for name in figure.claims
+        if (verdict := verdicts.get(name)) is not None
     ]
-
-
-def _badge(status: Status) -> Markup:
-    return element("span", status.value, class_=f"badge {status.value}")
+    links = [element("a", kind.upper(), href=quote(path)) for kind, path in figure.files.items()]
+    return element(
+        "figure",
+        element("h3", element("span", figure.name, class_="name"), " ", figure.title),
+        _picture(figure),
+        element(
+            "figcaption",
+            element("p", mathematics(figure.drawing.caption)),
+            join(element("p", "It bears on:"), element("ul", *beside, class_="beside"))
+            if beside
+            else None,
+            element("p", separated(links, " "), class_="files"),
+            folded("The numbers", show(figure.drawing.numbers)),
+        ),
+        id=f"figure-{anchor(figure.name)}",
+    )

@@ -76,14 +76,19 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]], total: int, wha
         for row in rows
     ]
     grid = element("table", element("thead", element("tr", *top)), element("tbody", *body))
-    return join(element("div", grid, class_="wide"), more_line(total - len(rows), what))
+    return join(scrolled(grid, what), more_line(total - len(rows), what))
+
+
+def scrolled(content: Markup, label: str, look: str = "wide") -> Markup:
+    """Content that scrolls sideways where it is wider than the page, by keys as well."""
+    return element("div", content, class_=look, tabindex=0, role="group", aria_label=label)
 
 
 def _cell(value: object) -> object:
     return f"{value:,}" if isinstance(value, int) else value
 
 
-def facts(rows: Iterable[tuple[str, object]]) -> Markup:
+def facts(rows: Iterable[tuple[object, object]]) -> Markup:
     """Names and values; values that are None are left out."""
     return element(
         "dl",

@@ -6,12 +6,9 @@ from typing import Any
 
 from lemmata._files import write_json, write_whole
 from lemmata.claims import Verdict
-from lemmata.drawing import Drawing
 
+from ._overview import FigureEntry
 from ._page import page
-
-FigureEntry = tuple[str, str, Drawing, Mapping[str, str]]
-"""A figure's name and title, its drawing, and the files that ``save_drawing`` wrote."""
 
 
 def write_report(
@@ -21,8 +18,11 @@ def write_report(
     figures: Sequence[FigureEntry],
     verdicts: Sequence[Verdict],
     settings: Mapping[str, Any],
+    papers: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write ``verdicts.json`` and ``index.html``, which opens from disk and loads nothing.
+    """Write ``verdicts.json`` and ``index.html``, which opens from disk.
+
+    The page shows the files of the figures beside it and loads nothing else.
 
     Args:
         folder: where the figures are, and where the report goes.
@@ -30,6 +30,7 @@ def write_report(
         figures: in the order of the page.
         verdicts: in the order of the ledger.
         settings: what the run was asked for.
+        papers: their titles, by the first word of the names of claims and figures.
 
     Returns:
         The path of the page.
@@ -39,19 +40,17 @@ def write_report(
         "verdicts": verdicts,
         "figures": [
             {
-                "name": name,
-                "title": heading,
-                "caption": drawing.caption,
-                "files": dict(files),
-                "numbers": drawing.numbers,
+                "name": figure.name,
+                "title": figure.title,
+                "caption": figure.drawing.caption,
+                "files": dict(figure.files),
+                "numbers": figure.drawing.numbers,
+                "claims": list(figure.claims),
             }
-            for name, heading, drawing, files in figures
+            for figure in figures
         ],
     }
-    sections = [
-        (*entry, (folder / entry[3]["svg"]).read_text(encoding="utf-8")) for entry in figures
-    ]
-    html = page(title, sections, verdicts, settings)
+    html = page(title, figures, verdicts, settings, papers or {})
     write_json(folder / "verdicts.json", document)
     write_whole(folder / "index.html", html.encode())
     return folder / "index.html"

@@ -8,10 +8,11 @@ from jaxtyping import Float
 
 from lemmata._files import write_whole
 from lemmata._html import Markup, element, join
+from lemmata._mathml import mathematics
 from lemmata.drawing import Panel, percent, picture_bytes, plot_panels
 from lemmata.settings import AbstractSetting, Look, Prediction, Run
 
-from ._page import document, inline_svg
+from ._document import document, inline_svg
 from ._pieces import MOST_ROWS, chip, clean, facts, folded, more_line, separated, table
 
 MOST_INSTANCES = 10
@@ -112,7 +113,7 @@ def _curves(folder: Path, stem: str, setting: AbstractSetting[Any], run: Run, i:
             "figure", inline_svg(svg.decode(), f"{stem}-", f"curves of {run.instances[i].name}")
         ),
         element("p", said, class_="note") if said else None,
-        facts((title, clean(says)) for title, says in meanings if says),
+        facts((title, mathematics(says)) for title, says in meanings if says),
         element("p", element("a", "SVG", href=f"{stem}.svg"), class_="files"),
         class_="figure",
     )

@@ -6,6 +6,8 @@ from lemmata._html import Markup, element, join
 from lemmata._plain import plain
 from lemmata.drawing import number
 
+from ._pieces import scrolled
+
 
 def show(value: Any) -> Markup:
     """Any result as a block; entries of a dictionary that need room get a heading of their own."""
@@ -100,4 +102,5 @@ def _table(rows: list[dict[str, Any]]) -> Markup:
         element("tr", *[element("td", _line(row[name]), class_=style[name]) for name in row])
         for row in rows
     ]
-    return element("table", element("thead", element("tr", *head)), element("tbody", *body))
+    grid = element("table", element("thead", element("tr", *head)), element("tbody", *body))
+    return scrolled(grid, "numbers")
