@@ -19,8 +19,12 @@ from lemmata.claims import (
 )
 from lemmata.settings import Evidence
 
+from ._clock import Clock
+
 UNUSABLE = (InputError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 """What an instance that cannot be evaluated raises."""
+
+FOREVER = Clock()
 
 SMALLEST = 16
 """Fewer instances are trained as if they were so many."""
@@ -55,18 +59,20 @@ def try_all(
     options: Mapping[str, Any],
     seed: int,
     errors: list[StatementError] | None = None,
+    clock: Clock = FOREVER,
 ) -> list[Attempt]:
     """Every instance that meets the hypotheses and on which something is said.
 
     Instances that cannot be evaluated are set aside: a batch with one of them is halved. What
-    the statement itself raised is added to ``errors``.
+    the statement itself raised is added to ``errors``. What does not fit into the time of the clock
+    raises ``TooSlowError``.
     """
     if not instances:
         return []
     together = list(instances)
     if hasattr(claim.experiment.training, "options"):
         together += [instances[-1]] * (_shared_size(len(instances)) - len(instances))
-    bench = Bench(seed=seed, instances=together, options=dict(options))
+    bench = Bench(seed=seed, track=clock.track, instances=together, options=dict(options))
     try:
         _, applicable = evidence_for(claim, bench)
     except UNUSABLE:
@@ -75,7 +81,9 @@ def try_all(
         middle = len(instances) // 2
         parts = (instances[:middle], instances[middle:])
         return [
-            attempt for part in parts for attempt in try_all(claim, part, options, seed, errors)
+            attempt
+            for part in parts
+            for attempt in try_all(claim, part, options, seed, errors, clock)
         ]
     worst: dict[int, Attempt] = {}
     for comparison, judgement, cases in _judged(claim, applicable, errors):
