@@ -19,7 +19,6 @@ from ._dataset import Dataset
 from ._enclosures import TiedBalls, as_balls, direction_ball, dot, length, tied_balls
 from ._training import Training
 
-
 REPLAYED = ("gd", "ngd", "adam")
 
 
