@@ -30,7 +30,7 @@ from lemmata.settings import AbstractSpace, Evidence
 
 from ._balls import UNFIT, BallRun, CannotTellError
 from ._clock import Clock, TooSlowError
-from ._score import FOREVER, Attempt, try_all
+from ._score import FOREVER, Attempt, evidence_on, try_all
 from ._violations import at_most_broken_by, can_be_proved_wrong, sign_of, violated
 
 PRECISIONS = (320, 1_280, 5_120, 20_480)
@@ -85,18 +85,27 @@ def certify(
     attempt: Attempt,
     read_back: Callable[[Any], Any],
     clock: Clock = FOREVER,
+    filler: Any = None,
 ) -> Certificate:
-    """What proves that the attempt breaks the claim, if there is time for it."""
+    """What proves that the attempt breaks the claim, if there is time for it.
+
+    ``filler`` is an instance that fills up a batch (see ``evidence_on``).
+    """
     try:
-        return _certify(claim, space, attempt, read_back(attempt.instance), clock)
+        return _certify(claim, space, attempt, read_back(attempt.instance), clock, filler)
     except TooSlowError as error:
         return Certificate(False, f"a proof takes {error}: there was no time for it")
 
 
 def _certify(
-    claim: Claim, space: AbstractSpace[Any], attempt: Attempt, instance: Any, clock: Clock
+    claim: Claim,
+    space: AbstractSpace[Any],
+    attempt: Attempt,
+    instance: Any,
+    clock: Clock,
+    filler: Any,
 ) -> Certificate:
-    again = try_all(claim, [instance], attempt.options, 0, None, clock)
+    again = try_all(claim, [instance], attempt.options, 0, None, clock, filler)
     if not again or not again[0].broken:
         says = "read back from its file, the instance does not break it"
         return Certificate(False, says, rounding=True)
@@ -108,8 +117,7 @@ def _certify(
     if not hasattr(training, "options") or attempt.place is None:
         return Certificate(False, "floating point alone: this experiment has no second evaluation")
     options = {**training.options, **attempt.options}
-    bench = Bench(track=clock.track, instances=[instance], options=dict(attempt.options))
-    evidence = evidence_for(claim, bench)[1]
+    evidence = evidence_on(claim, [instance], attempt.options, 0, clock, filler)
     if evidence.steps is None:
         return Certificate(False, "floating point alone: it is not followed step by step")
     if not _certainly_false(claim, evidence):

@@ -43,6 +43,7 @@ class Proofs:
         self.witness: Witness | None = None
         self.worst: Witness | None = None
         self.rounding = True
+        self._largest: Any = None
 
     def succeed(self) -> bool:
         """Shrink and prove what was found since the last time; whether that worked."""
@@ -51,6 +52,7 @@ class Proofs:
         hunt.looked_at = len(hunt.found)
         by_size = sorted(broken, key=lambda attempt: (size(attempt.instance), attempt.score))
         worst = min(broken, key=lambda attempt: attempt.score)
+        self._largest = by_size[-1].instance
         self.worst = self._witness(worst)
         self.rounding &= self.worst.certificate.rounding
         for attempt in [*by_size[:SMALLEST], worst]:
@@ -70,7 +72,9 @@ class Proofs:
     ) -> list[Attempt]:
         """Those that can be tried in time: all of them, or none."""
         try:
-            return try_all(self._hunt.claim, instances, options, self._hunt.seed, None, clock)
+            return try_all(
+                self._hunt.claim, instances, options, self._hunt.seed, None, clock, self._largest
+            )
         except TooSlowError:
             return []
 
@@ -137,6 +141,7 @@ class Proofs:
             attempt,
             lambda case: read_back(self._setting, case),
             clock,
+            self._largest,
         )
         if certificate.worst is not None:
             attempt = with_judgement(attempt, certificate.worst)

@@ -1,6 +1,7 @@
 """How near instances come to breaking a statement, many of them in one evaluation."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,6 +61,7 @@ def try_all(
     seed: int,
     errors: list[StatementError] | None = None,
     clock: Clock = FOREVER,
+    filler: Any = None,
 ) -> list[Attempt]:
     """Every instance that meets the hypotheses and on which something is said.
 
@@ -69,12 +71,8 @@ def try_all(
     """
     if not instances:
         return []
-    together = list(instances)
-    if hasattr(claim.experiment.training, "options"):
-        together += [instances[-1]] * (_shared_size(len(instances)) - len(instances))
-    bench = Bench(seed=seed, track=clock.track, instances=together, options=dict(options))
     try:
-        _, applicable = evidence_for(claim, bench)
+        applicable = evidence_on(claim, instances, options, seed, clock, filler)
     except UNUSABLE:
         if len(instances) == 1:
             return []
@@ -83,7 +81,7 @@ def try_all(
         return [
             attempt
             for part in parts
-            for attempt in try_all(claim, part, options, seed, errors, clock)
+            for attempt in try_all(claim, part, options, seed, errors, clock, filler)
         ]
     worst: dict[int, Attempt] = {}
     for comparison, judgement, cases in _judged(claim, applicable, errors):
@@ -103,7 +101,31 @@ def try_all(
                 unclear = strict and judgement.status is Status.UNDECIDED
                 attempt = replace(attempt, touches=unclear)
             worst[id(instance)] = attempt
-    return list(worst.values())[: len(instances)]  # what was repeated to fill up comes last
+    return list(worst.values())[: len(instances)]  # of what fills up a batch nothing is left
+
+
+def evidence_on(
+    claim: Claim,
+    instances: Sequence[Any],
+    options: Mapping[str, Any],
+    seed: int,
+    clock: Clock = FOREVER,
+    filler: Any = None,
+) -> Evidence[Any]:
+    """What the claim's experiment says of instances that meet the hypotheses.
+
+    Trained together they are filled up, with the last one or with a ``filler`` that is as large
+    as any, so that batches of different numbers and sizes share compiled programs.
+    """
+    together = list(instances)
+    filler = copy(instances[-1]) if filler is None else filler
+    if hasattr(claim.experiment.training, "options"):
+        together += [filler] * (_shared_size(len(instances)) - len(instances))
+    bench = Bench(seed=seed, track=clock.track, instances=together, options=dict(options))
+    _, applicable = evidence_for(claim, bench)
+    asked = any(instance is filler for instance in instances)
+    rows = [i for i, case in enumerate(applicable.cases) if instance_of(case) is not filler]
+    return applicable if asked or len(rows) == len(applicable) else applicable.select(rows)
 
 
 def _judged(
