@@ -3,9 +3,10 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 
-SURE = 0.5
-"""Seconds of training after which it can be told how long the rest will take."""
+SURE = 4
+"""So many pieces of training tell how long the rest will take, and one more."""
 
 AMPLY = 1.2
 """What would take longer than there is time, by this factor, is given up."""
@@ -46,22 +47,23 @@ class Clock:
     def track(self, title: str, total: int) -> Callable[[int], None]:
         """What a bench calls while it trains; it raises ``TooSlowError``.
 
-        The first call comes after compiling, which is not held against the rest.
+        A pause to compile is not held against the rest: the usual pace counts.
         """
-        begun = time.monotonic()
-        calls: list[tuple[float, int]] = []
+        calls = [time.monotonic()]
+        paces: list[float] = []
+        done = 0
 
         def progress(more: int) -> None:
-            now = time.monotonic()
-            calls.append((now, more))
-            left = total - sum(done for _, done in calls)
-            since, lately = now - calls[0][0], sum(done for _, done in calls[1:])
-            if left > 0 and since > SURE and lately:
-                rest = since / lately * left
-            elif left > 0 and now > self.ends:
-                rest = (now - begun) * left / max(1, total - left)
-            else:
+            nonlocal done
+            done += more
+            calls.append(time.monotonic())
+            paces.append((calls[-1] - calls[-2]) / max(1, more))
+            begun, now, left = calls[0], calls[-1], total - done
+            if left <= 0:
                 return
+            rest = left * median(paces) if len(paces) > SURE else 0.0
+            if now > self.ends:
+                raise TooSlowError(now - begun + (rest or (now - begun) * left / max(1, done)))
             if rest > AMPLY * (self.ends - now):
                 raise TooSlowError(now - begun + rest)
 

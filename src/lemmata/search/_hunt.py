@@ -37,8 +37,10 @@ MOST_ERRORS = 100
 PATIENCE = 0.1
 """More are tried together if these took no more than this share of the time that is left."""
 
-FAIR = 0.25
-"""A batch may take this share of all time that is left, if that of the stage is less."""
+FAIR, FIRST = 0.25, 0.6
+"""A batch, and the first one, may take this share of all time that is left, if that of the stage is
+less.
+"""
 
 
 def is_long(training: Any) -> bool:
@@ -191,12 +193,14 @@ class Hunt:
     def _clock(self, level: int) -> Clock:
         """The time that a batch may take: that of its stage, or a fair share of all.
 
-        One instance alone may take all there is, as long as none was tried.
+        The first may take more, since programs are compiled; and one instance alone, as long as
+        none was tried, all there is.
         """
         if not level and not self.batches:
             return Clock(self.deadline)
         now = time.monotonic()
-        return Clock(max(self.ends, now + FAIR * (self.deadline - now)))
+        share = FAIR if self.batches else FIRST
+        return Clock(max(self.ends, now + share * (self.deadline - now)))
 
     def _level(self, options: Mapping[str, Any]) -> int:
         """How many to begin with: fewer if it is known that an instance takes long."""
