@@ -1,7 +1,6 @@
 """How near instances come to breaking a statement, many of them in one evaluation."""
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -101,7 +100,7 @@ def try_all(
                 unclear = strict and judgement.status is Status.UNDECIDED
                 attempt = replace(attempt, touches=unclear)
             worst[id(instance)] = attempt
-    return list(worst.values())[: len(instances)]  # of what fills up a batch nothing is left
+    return list(worst.values())[: len(instances)]  # what was repeated to fill up comes last
 
 
 def evidence_on(
@@ -118,14 +117,17 @@ def evidence_on(
     as any, so that batches of different numbers and sizes share compiled programs.
     """
     together = list(instances)
-    filler = copy(instances[-1]) if filler is None else filler
     if hasattr(claim.experiment.training, "options"):
-        together += [filler] * (_shared_size(len(instances)) - len(instances))
+        last = instances[-1] if filler is None else filler
+        together += [last] * (_shared_size(len(instances)) - len(instances))
     bench = Bench(seed=seed, track=clock.track, instances=together, options=dict(options))
-    _, applicable = evidence_for(claim, bench)
-    asked = any(instance is filler for instance in instances)
-    rows = [i for i, case in enumerate(applicable.cases) if instance_of(case) is not filler]
-    return applicable if asked or len(rows) == len(applicable) else applicable.select(rows)
+    evidence, applicable = evidence_for(claim, bench)
+    if filler is None or len(together) == len(instances):
+        return applicable
+    if len(evidence.cases) != len(together):  # which of them fill up cannot be told
+        return evidence_on(claim, instances, options, seed, clock)
+    asked = {id(case) for case in evidence.cases[: len(instances)]}
+    return applicable.select([i for i, case in enumerate(applicable.cases) if id(case) in asked])
 
 
 def _judged(
