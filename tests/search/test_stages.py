@@ -533,3 +533,12 @@ def test_findings_as_documents() -> None:
     assert document["scopes"] == ["size 0", "size 1", "size 2"]
     survived = attacked(claim(at_most(1e9)), budget=0.0).document()
     assert (survived["witness"], survived["worst"], survived["size"]) == (None, None, None)
+
+
+def test_what_fills_up_a_batch_leaves_no_trace() -> None:
+    """A worse one is trained beside it; the place of the one that was asked for is known."""
+    statement = claim(at_most(2.65), steps=8)
+    (alone,) = try_all(statement, [Walk(3, 1)], {}, 0)
+    (filled,) = try_all(statement, [Walk(3, 1)], {}, 0, filler=Walk(9, 1))
+    assert filled == alone
+    assert filled.place is not None

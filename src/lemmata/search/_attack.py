@@ -22,6 +22,9 @@ POPULATION, BEST, ROUNDS = 256, 32, 30
 SMALL = 2
 """So many scopes come before everything else."""
 
+AFTERWARDS, PROVING = 5.0, 0.25
+"""Seconds, or the share of the budget, that shrinking and proving may take once time is up."""
+
 
 def unsearchable(claim: Claim, setting: AbstractSetting[Any]) -> str | None:
     """Why no instance can break a claim; None if one can."""
@@ -57,7 +60,9 @@ def attack(
         return Finding(claim.name, claim.statement, Outcome.NOT_SEARCHABLE, reason)
     space = setting.space
     assert space is not None
-    hunt = Hunt(claim, space, seed, begun + budget, watch, deadline=begun + budget)
+    deadline = begun + budget
+    finish = deadline + max(AFTERWARDS, PROVING * budget)
+    hunt = Hunt(claim, space, seed, deadline, watch, deadline=deadline, finish=finish)
     proofs = Proofs(hunt, setting, space)
     hunt.prove = proofs.succeed
     interrupted = False
@@ -151,13 +156,14 @@ def _climb(hunt: Hunt, space: AbstractSpace[Any], trainings: Sequence[Mapping[st
             return
         options = trainings[number % len(trainings)]
         parents = [attempt.instance for attempt in best]
-        batch = [
+        several = [
             space.vary(parents[i % len(parents)], generator)
             if parents and i < population * 3 // 4
             else space.draw(generator)
             for i in range(population)
         ]
-        attempts = hunt.evaluate(list(hunt.within(batch)), options)
+        attempts: list[Attempt] = []
+        hunt.go_through(several, options, whole=False, keep=attempts)
         best = sorted([*best, *attempts], key=lambda attempt: attempt.score)[:BEST]
 
 
@@ -173,6 +179,9 @@ def _conclude(hunt: Hunt, proofs: Proofs, interrupted: bool) -> Finding:
     early = "; interrupted" if interrupted else ""
     if not hunt.tried and hunt.errors:
         raise hunt.errors[0]
+    if not hunt.tried and hunt.slow is not None:
+        reason = f"one instance alone takes {hunt.slow}: more time is needed{early}"
+        return Finding(claim.name, claim.statement, Outcome.UNDECIDED, reason, **facts)
     if not hunt.tried:
         unmet = "no instance that was tried meets its hypotheses, or it says nothing of them"
         reason = f"{unmet}{early}"

@@ -29,7 +29,8 @@ from lemmata.claims import (
 from lemmata.settings import AbstractSpace, Evidence
 
 from ._balls import UNFIT, BallRun, CannotTellError
-from ._score import Attempt, try_all
+from ._clock import Clock, TooSlowError
+from ._score import FOREVER, Attempt, evidence_on, try_all
 from ._violations import at_most_broken_by, can_be_proved_wrong, sign_of, violated
 
 PRECISIONS = (320, 1_280, 5_120, 20_480)
@@ -55,7 +56,10 @@ VANISHING = float(np.finfo(float).tiny) ** 0.5
 """Below this a square underflows, and floating point knows no digits."""
 
 PATIENCE = 20.0
-"""Seconds after which no more bits are tried, unless there is less time."""
+"""A proof may take so many seconds, or half of the time that is left if that is more."""
+
+GLANCE = 20
+"""How long a replay takes is told from the part of it with this share of its steps."""
 
 UNPROVABLE = "a limit or an average: that it is wrong is extrapolated"
 
@@ -80,11 +84,28 @@ def certify(
     space: AbstractSpace[Any],
     attempt: Attempt,
     read_back: Callable[[Any], Any],
-    ends: float = np.inf,
+    clock: Clock = FOREVER,
+    filler: Any = None,
 ) -> Certificate:
-    """What proves that the attempt breaks the claim; ``ends`` is when, by ``time.monotonic``."""
-    instance = read_back(attempt.instance)
-    again = try_all(claim, [instance], attempt.options, 0)
+    """What proves that the attempt breaks the claim, if there is time for it.
+
+    ``filler`` is an instance that fills up a batch (see ``evidence_on``).
+    """
+    try:
+        return _certify(claim, space, attempt, read_back(attempt.instance), clock, filler)
+    except TooSlowError as error:
+        return Certificate(False, f"a proof takes {error}: there was no time for it")
+
+
+def _certify(
+    claim: Claim,
+    space: AbstractSpace[Any],
+    attempt: Attempt,
+    instance: Any,
+    clock: Clock,
+    filler: Any,
+) -> Certificate:
+    again = try_all(claim, [instance], attempt.options, 0, None, clock, filler)
     if not again or not again[0].broken:
         says = "read back from its file, the instance does not break it"
         return Certificate(False, says, rounding=True)
@@ -96,8 +117,7 @@ def certify(
     if not hasattr(training, "options") or attempt.place is None:
         return Certificate(False, "floating point alone: this experiment has no second evaluation")
     options = {**training.options, **attempt.options}
-    bench = Bench(instances=[instance], options=dict(attempt.options))
-    evidence = evidence_for(claim, bench)[1]
+    evidence = evidence_on(claim, [instance], attempt.options, 0, clock, filler)
     if evidence.steps is None:
         return Certificate(False, "floating point alone: it is not followed step by step")
     if not _certainly_false(claim, evidence):
@@ -106,11 +126,11 @@ def certify(
     if unknown is not None:
         return Certificate(False, f"floating point alone: {unknown}")
     certificate = Certificate(False, "nothing is recorded")
-    ends = min(ends, time.monotonic() + PATIENCE)
+    clock = clock.within(max(PATIENCE, clock.left / 2))
     for steps, worst in _stretches(claim, evidence):
-        certificate = _along(claim, space, instance, options, steps, _gap(again[0]), ends)
+        certificate = _along(claim, space, instance, options, steps, _gap(again[0]), clock)
         certificate = replace(certificate, worst=worst)
-        if certificate.proved or time.monotonic() > ends:
+        if certificate.proved or clock.left < 0:
             break
     return certificate
 
@@ -239,7 +259,7 @@ def _along(
     options: Mapping[str, Any],
     steps: np.ndarray,
     gap: float,
-    ends: float,
+    clock: Clock,
 ) -> Certificate:
     """By balls along the trajectory, with as many bits as that takes.
 
@@ -247,6 +267,7 @@ def _along(
     """
     certificate, widths = Certificate(False, "too coarse"), {}
     for _ in _precisions(PRECISIONS):
+        clock.afford(_expected(space, instance, options, steps))
         columns = space.replay(instance, options, steps)
         if columns is None:
             return certificate
@@ -257,9 +278,21 @@ def _along(
             not width <= COARSE and not width >= before.get(name, np.inf)
             for name, width in widths.items()
         ]
-        if certificate.proved or time.monotonic() > ends or not any(narrowing):
+        if certificate.proved or clock.left < 0 or not any(narrowing):
             break
     return certificate
+
+
+def _expected(
+    space: AbstractSpace[Any], instance: Any, options: Mapping[str, Any], steps: np.ndarray
+) -> float:
+    """How many seconds a replay takes, from that of its beginning."""
+    some = steps[: np.searchsorted(steps, steps[-1] // GLANCE, side="right")]
+    if not len(some) or not some[-1]:
+        return 0.0
+    begun = time.monotonic()
+    space.replay(instance, options, some)
+    return (time.monotonic() - begun) * float(steps[-1] / some[-1])
 
 
 def _precisions(bits: Sequence[int]) -> Iterator[int]:

@@ -1,5 +1,6 @@
 """A hunt in progress: what was tried, what broke, what came closest, how much time is left."""
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,16 +11,19 @@ from lemmata._errors import StatementError
 from lemmata.claims import Claim
 from lemmata.settings import AbstractSpace
 
-from ._score import Attempt, try_all
+from ._clock import Clock, TooSlowError
+from ._score import FOREVER, Attempt, try_all
 
 Watch = Callable[[str], None]
 """Called with a line that says how far the hunt has come."""
 
-SIZES = (4, 32, 256, 2_048)
-"""Instances that are tried together: few at first, so that an answer comes soon."""
+SIZES = (1, 4, 32, 256, 2_048)
+"""Instances that are tried together."""
 
-TOGETHER = SIZES.index(256)
-"""Where runs of the setting begin: they are trained side by side by one compiled program."""
+FEW, TOGETHER = SIZES.index(4), SIZES.index(256)
+"""Where it begins: with few, so that an answer comes soon; where runs of the setting do, which are
+trained side by side by one compiled program.
+"""
 
 LONG = 20_000
 """Trainings of more steps are long."""
@@ -32,6 +36,11 @@ MOST_ERRORS = 100
 
 PATIENCE = 0.1
 """More are tried together if these took no more than this share of the time that is left."""
+
+FAIR, FIRST = 0.25, 0.6
+"""A batch, and the first one, may take this share of all time that is left, if that of the stage is
+less.
+"""
 
 
 def is_long(training: Any) -> bool:
@@ -57,8 +66,11 @@ class Hunt:
         at_once: so many instances were tried together last.
         stage: what is going on, for whoever watches.
         deadline: when the whole hunt must end, by ``time.monotonic``.
-        batches: how many were tried together; the first whatever time it is.
+        finish: when shrinking and proving must.
+        batches: how many were tried together; the first whatever stage it is.
         errors: what the statement itself raised.
+        slow: why some could not be tried for lack of time.
+        seconds: how long the last batch took.
     """
 
     claim: Claim
@@ -76,11 +88,16 @@ class Hunt:
     proofs: int = 0
     settled: bool = False
     scopes: list[str] = field(default_factory=list)
-    at_once: int = SIZES[0]
+    at_once: int = SIZES[FEW]
     stage: str = ""
-    deadline: float = 0.0
+    deadline: float = math.inf
+    finish: float = math.inf
     batches: int = 0
     errors: list[StatementError] = field(default_factory=list)
+    slow: TooSlowError | None = None
+    seconds: float = 0.0
+    _cut: bool = False
+    _costs: dict[Any, float] = field(default_factory=dict)
 
     @property
     def fresh(self) -> list[Attempt]:
@@ -92,9 +109,15 @@ class Hunt:
         """Whether time is up."""
         return time.monotonic() > self.ends
 
-    def evaluate(self, instances: Sequence[Any], options: Mapping[str, Any]) -> list[Attempt]:
+    def evaluate(
+        self, instances: Sequence[Any], options: Mapping[str, Any], clock: Clock = FOREVER
+    ) -> list[Attempt]:
         """Try instances together, and remember what matters."""
-        attempts = try_all(self.claim, instances, options, self.seed, self.errors)
+        begun = time.monotonic()
+        attempts = try_all(self.claim, instances, options, self.seed, self.errors, clock)
+        self.seconds = time.monotonic() - begun
+        if instances and options.get("steps") in self._costs:
+            self._costs[options.get("steps")] = self.seconds / len(instances)
         self.tried += len(attempts)
         if not self.tried and len(self.errors) > MOST_ERRORS:
             raise self.errors[0]
@@ -112,37 +135,82 @@ class Hunt:
             self.settled = self.prove()
         return attempts
 
-    def within(self, instances: Iterable[Any]) -> Iterator[Any]:
-        """Those that are looked at and meet the hypotheses, so that no other is trained."""
+    def within(self, instances: Iterable[Any], *, whole: bool = True) -> Iterator[Any]:
+        """Those that are looked at and meet the hypotheses, so that no other is trained.
+
+        Unless the ``whole`` is wanted, there are no more when time is up.
+        """
+        self._cut = False
         fits, hypotheses = self.claim.experiment.fits, self.claim.hypotheses
         for instance in instances:
+            if not whole and self.over and self.batches:
+                self._cut = True
+                return
             if not fits(instance) or any(h.broken(instance.problems) for h in hypotheses):
                 self.set_aside += 1
             else:
                 yield instance
 
     def go_through(
-        self, instances: Iterable[Any], options: Mapping[str, Any], *, whole: bool
+        self,
+        instances: Iterable[Any],
+        options: Mapping[str, Any],
+        *,
+        whole: bool,
+        keep: list[Attempt] | None = None,
     ) -> bool:
-        """Try all of them in batches; whether that was done.
+        """Try all of them in batches that fit into the time; whether that was done.
 
-        Unless the ``whole`` is wanted, it ends when time is up or a violation is proved.
+        Unless the ``whole`` is wanted, it ends when time is up or a violation is proved. What
+        was tried is added to ``keep``.
         """
-        training = self.claim.experiment.training
-        source = self.within(instances)
-        quick = hasattr(training, "options") and not is_long(training)
-        level = TOGETHER if quick else 0
-        while batch := list(islice(source, SIZES[level])):
-            self.at_once = SIZES[level]
+        source, waiting = self.within(instances, whole=whole), []
+        level = self._level(options)
+        while True:
+            waiting += islice(source, max(0, SIZES[level] - len(waiting)))
+            if not waiting and not self._cut:
+                return True
             if not whole and (self.settled or (self.over and self.batches)):
                 return False
+            batch = waiting[: SIZES[level]]
+            self.at_once = SIZES[level]
+            try:
+                attempts = self.evaluate(batch, options, FOREVER if whole else self._clock(level))
+            except TooSlowError as error:
+                self.slow = error
+                self._costs[options.get("steps")] = error.seconds / len(batch)
+                if not level:
+                    return False
+                level = min(level - 1, self._level(options))
+                continue
+            if keep is not None:
+                keep += attempts
             self.batches += 1
-            begun = time.monotonic()
-            self.evaluate(batch, options)
-            now = time.monotonic()
-            if whole or now - begun <= PATIENCE * (self.ends - begun):
+            waiting = waiting[len(batch) :]
+            if whole or self.seconds <= PATIENCE * (self.ends - time.monotonic() + self.seconds):
                 level = min(level + 1, len(SIZES) - 1)
-        return True
+
+    def _clock(self, level: int) -> Clock:
+        """The time that a batch may take: that of its stage, or a fair share of all.
+
+        The first may take more, since programs are compiled; and one instance alone, as long as
+        none was tried, all there is.
+        """
+        if not level and not self.batches:
+            return Clock(self.deadline)
+        now = time.monotonic()
+        share = FAIR if self.batches else FIRST
+        return Clock(max(self.ends, now + share * (self.deadline - now)))
+
+    def _level(self, options: Mapping[str, Any]) -> int:
+        """How many to begin with: fewer if it is known that an instance takes long."""
+        training = self.claim.experiment.training
+        quick = hasattr(training, "options") and not is_long(training)
+        level = TOGETHER if quick else FEW
+        cost = self._costs.get(options.get("steps"), 0.0)
+        while level and SIZES[level] * cost > self._clock(level).left:
+            level -= 1
+        return level
 
     @property
     def says(self) -> str:

@@ -2,8 +2,7 @@
 
 import math
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from lemmata._files import write_json
 from lemmata.settings import AbstractSetting, AbstractSpace
 
 from ._certify import certify
+from ._clock import Clock, TooSlowError
 from ._finding import Witness
 from ._hunt import Hunt, is_long
 from ._score import Attempt, try_all, with_judgement
@@ -25,8 +25,8 @@ SMALLEST = 3
 TOGETHER = 64
 """So many simpler instances are tried at once."""
 
-PATIENCE, AFTERWARDS = 15.0, 5.0
-"""Seconds after which a witness is small enough, and that it may take once time is up."""
+PATIENCE = 15.0
+"""Seconds after which a witness is small enough."""
 
 
 class Proofs:
@@ -43,6 +43,7 @@ class Proofs:
         self.witness: Witness | None = None
         self.worst: Witness | None = None
         self.rounding = True
+        self._largest: Any = None
 
     def succeed(self) -> bool:
         """Shrink and prove what was found since the last time; whether that worked."""
@@ -51,6 +52,7 @@ class Proofs:
         hunt.looked_at = len(hunt.found)
         by_size = sorted(broken, key=lambda attempt: (size(attempt.instance), attempt.score))
         worst = min(broken, key=lambda attempt: attempt.score)
+        self._largest = by_size[-1].instance
         self.worst = self._witness(worst)
         self.rounding &= self.worst.certificate.rounding
         for attempt in [*by_size[:SMALLEST], worst]:
@@ -65,12 +67,23 @@ class Proofs:
             self.witness = shrunk if shrunk.certificate.proved else self.worst
         return self.worst.certificate.proved
 
+    def _try(
+        self, instances: Sequence[Any], options: Mapping[str, Any], clock: Clock
+    ) -> list[Attempt]:
+        """Those that can be tried in time: all of them, or none."""
+        try:
+            return try_all(
+                self._hunt.claim, instances, options, self._hunt.seed, None, clock, self._largest
+            )
+        except TooSlowError:
+            return []
+
     def _shrunk(self, attempt: Attempt) -> Attempt:
         """Without what can be left out while the statement is still plainly broken."""
         hunt, space = self._hunt, self._space
         enough = -min(PLAIN, -attempt.score / 2)
         idle = space.degenerate(attempt.instance) is not None
-        ends = min(time.monotonic() + PATIENCE, self._ends)
+        clock = Clock(hunt.finish).within(PATIENCE)
         while True:
             hunt.watch(f"shrinking: {space.size(attempt.instance)}")
             smaller = [
@@ -81,15 +94,15 @@ class Proofs:
             ]
             tried: list[Attempt] = []
             for start in range(0, len(smaller), TOGETHER):
-                if time.monotonic() < ends:
+                if clock.left > 0:
                     some = smaller[start : start + TOGETHER]
-                    tried += try_all(hunt.claim, some, attempt.options, hunt.seed)
+                    tried += self._try(some, attempt.options, clock)
             broken = [a for a in tried if a.score <= enough]
-            if not broken or time.monotonic() > ends:
-                return self._with_fewer_options(attempt, enough)
+            if not broken or clock.left < 0:
+                return self._with_fewer_options(attempt, enough, clock)
             attempt = min(broken, key=lambda a: space.size(a.instance))
 
-    def _with_fewer_options(self, attempt: Attempt, enough: float) -> Attempt:
+    def _with_fewer_options(self, attempt: Attempt, enough: float, clock: Clock) -> Attempt:
         """Without options of training that do not matter, or with milder values of them.
 
         What makes a long training short is needed for a proof.
@@ -99,7 +112,9 @@ class Proofs:
             rest = {key: value for key, value in attempt.options.items() if key != name}
             milder = [{**rest, name: value} for value in self._milder(name, attempt)]
             for options in [rest, *milder]:
-                again = try_all(self._hunt.claim, [attempt.instance], options, self._hunt.seed)
+                if clock.left < 0:
+                    return attempt
+                again = self._try([attempt.instance], options, clock)
                 if again and again[0].score <= enough:
                     attempt = again[0]
                     break
@@ -114,15 +129,10 @@ class Proofs:
         milder = [value for value in values if abs(math.log(value)) < abs(math.log(found))]
         return sorted(milder, key=lambda value: abs(math.log(value)))
 
-    @property
-    def _ends(self) -> float:
-        """When to stop shrinking or proving: soon after the hunt should have ended."""
-        return max(self._hunt.deadline, time.monotonic() + AFTERWARDS)
-
     def _witness(self, attempt: Attempt) -> Witness:
         """The attempt with its place, its proof, and what does not matter in it."""
-        hunt, space = self._hunt, self._space
-        alone = try_all(hunt.claim, [attempt.instance], attempt.options, hunt.seed)
+        hunt, space, clock = self._hunt, self._space, Clock(self._hunt.finish)
+        alone = self._try([attempt.instance], attempt.options, clock)
         attempt = alone[0] if alone and alone[0].broken else attempt
         hunt.watch("proving")
         certificate = certify(
@@ -130,7 +140,8 @@ class Proofs:
             space,
             attempt,
             lambda case: read_back(self._setting, case),
-            self._ends,
+            clock,
+            self._largest,
         )
         if certificate.worst is not None:
             attempt = with_judgement(attempt, certificate.worst)
@@ -142,16 +153,16 @@ class Proofs:
             space.size(attempt.instance),
             certificate,
             space.degenerate(attempt.instance),
-            tuple(self._idle(attempt)),
+            tuple(self._idle(attempt, clock)),
         )
 
-    def _idle(self, attempt: Attempt) -> Iterator[str]:
+    def _idle(self, attempt: Attempt, clock: Clock) -> Iterator[str]:
         """What can be changed, in every way that is tried, without mending the statement."""
-        matters: dict[str, bool] = {}
-        for what, changed in self._space.changes(attempt.instance):
-            again = try_all(self._hunt.claim, [changed], attempt.options, self._hunt.seed)
-            matters[what] = matters.get(what, False) or not (again and again[0].broken)
-        yield from (what for what, does in matters.items() if not does)
+        changes = list(self._space.changes(attempt.instance))
+        tried = self._try([changed for _, changed in changes], attempt.options, clock)
+        broken = {id(again.instance) for again in tried if again.broken}
+        matters = {what for what, changed in changes if id(changed) not in broken}
+        yield from dict.fromkeys(what for what, _ in changes if what not in matters)
 
 
 def read_back(setting: AbstractSetting[Any], instance: Any) -> Any:

@@ -19,8 +19,12 @@ from lemmata.claims import (
 )
 from lemmata.settings import Evidence
 
+from ._clock import Clock
+
 UNUSABLE = (InputError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 """What an instance that cannot be evaluated raises."""
+
+FOREVER = Clock()
 
 SMALLEST = 16
 """Fewer instances are trained as if they were so many."""
@@ -55,27 +59,28 @@ def try_all(
     options: Mapping[str, Any],
     seed: int,
     errors: list[StatementError] | None = None,
+    clock: Clock = FOREVER,
+    filler: Any = None,
 ) -> list[Attempt]:
     """Every instance that meets the hypotheses and on which something is said.
 
     Instances that cannot be evaluated are set aside: a batch with one of them is halved. What
-    the statement itself raised is added to ``errors``.
+    the statement itself raised is added to ``errors``. What does not fit into the time of the clock
+    raises ``TooSlowError``.
     """
     if not instances:
         return []
-    together = list(instances)
-    if hasattr(claim.experiment.training, "options"):
-        together += [instances[-1]] * (_shared_size(len(instances)) - len(instances))
-    bench = Bench(seed=seed, instances=together, options=dict(options))
     try:
-        _, applicable = evidence_for(claim, bench)
+        applicable = evidence_on(claim, instances, options, seed, clock, filler)
     except UNUSABLE:
         if len(instances) == 1:
             return []
         middle = len(instances) // 2
         parts = (instances[:middle], instances[middle:])
         return [
-            attempt for part in parts for attempt in try_all(claim, part, options, seed, errors)
+            attempt
+            for part in parts
+            for attempt in try_all(claim, part, options, seed, errors, clock, filler)
         ]
     worst: dict[int, Attempt] = {}
     for comparison, judgement, cases in _judged(claim, applicable, errors):
@@ -96,6 +101,33 @@ def try_all(
                 attempt = replace(attempt, touches=unclear)
             worst[id(instance)] = attempt
     return list(worst.values())[: len(instances)]  # what was repeated to fill up comes last
+
+
+def evidence_on(
+    claim: Claim,
+    instances: Sequence[Any],
+    options: Mapping[str, Any],
+    seed: int,
+    clock: Clock = FOREVER,
+    filler: Any = None,
+) -> Evidence[Any]:
+    """What the claim's experiment says of instances that meet the hypotheses.
+
+    Trained together they are filled up, with the last one or with a ``filler`` that is as large
+    as any, so that batches of different numbers and sizes share compiled programs.
+    """
+    together = list(instances)
+    if hasattr(claim.experiment.training, "options"):
+        last = instances[-1] if filler is None else filler
+        together += [last] * (_shared_size(len(instances)) - len(instances))
+    bench = Bench(seed=seed, track=clock.track, instances=together, options=dict(options))
+    evidence, applicable = evidence_for(claim, bench)
+    if filler is None or len(together) == len(instances):
+        return applicable
+    if len(evidence.cases) != len(together):  # which of them fill up cannot be told
+        return evidence_on(claim, instances, options, seed, clock)
+    asked = {id(case) for case in evidence.cases[: len(instances)]}
+    return applicable.select([i for i, case in enumerate(applicable.cases) if id(case) in asked])
 
 
 def _judged(

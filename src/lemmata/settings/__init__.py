@@ -8,6 +8,7 @@ from ._evidence import Evidence as Evidence
 from ._evidence import Grid as Grid
 from ._evidence import as_rows as as_rows
 from ._evidence import in_places as in_places
+from ._evidence import once_each as once_each
 from ._forecasts import Forecast as Forecast
 from ._forecasts import Look as Look
 from ._forecasts import anchored as anchored

@@ -127,6 +127,22 @@ def as_rows(values: Sequence[Any]) -> Grid:
     return grid
 
 
+def once_each(
+    function: Callable[[Any], Any], instances: Sequence[Any], spared: Callable[[], None]
+) -> list[Any]:
+    """A value of each instance, computed once where copies of one fill up a batch.
+
+    ``spared`` is called for each copy, so that progress counts it.
+    """
+    values: dict[int, Any] = {}
+    for instance in instances:
+        if id(instance) in values:
+            spared()
+        else:
+            values[id(instance)] = function(instance)
+    return [values[id(instance)] for instance in instances]
+
+
 def in_places(rows: Float[np.ndarray, "some columns"], places: Sequence[int], total: int) -> Grid:
     """Rows of some cases among all of them; NaN for the others."""
     grid = np.full((total, rows.shape[1]), np.nan)

@@ -40,6 +40,7 @@ def _precision():
         {},
         {"algorithm": "gd"},
         {"algorithm": "gd", "rate": 3.0},
+        {"algorithm": "adam"},
         {"epsilon": 0.1},
         {"loss": "squared"},
         {"loss": "squared", "head": "embedding"},

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from lemmata.claims import Bench, Experiment
-from lemmata.settings import Evidence, Grid
+from lemmata.settings import Evidence, Grid, once_each
 
 from ..setting import Dataset, Training
 from ..theory import score_gaps, theorem_1_radius
@@ -80,7 +80,14 @@ def iterate(experiment: Experiment[Any], datasets: Datasets, bench: Bench) -> Ev
     """What the proof of Theorem 3 speaks of, at every step."""
     training: Training = experiment.training
     ready, skipped = usable(small(datasets))
-    columns = _stack([_iterate(dataset, training) for dataset in ready])
+    done = bench.track("iterates", len(ready))
+
+    def measured(dataset: Dataset) -> dict[str, np.ndarray]:
+        found = _iterate(dataset, training)
+        done(1)
+        return found
+
+    columns = _stack(once_each(measured, ready, lambda: done(1)))
     return Evidence(tuple(ready), np.arange(training.steps), columns, skipped)
 
 

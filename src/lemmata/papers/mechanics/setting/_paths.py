@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Num
 
 from lemmata._errors import InputError
-from lemmata.settings import Grid, as_rows
+from lemmata.settings import Grid, as_rows, once_each
 
 from ._dataset import Dataset
 from ._regularization import PathPoint, gradient_flow, regularization_path
@@ -44,10 +44,13 @@ def follow(
     done: Callable[[int], None],
 ) -> tuple[list[Curve], dict[str, Grid]]:
     """The curve of each dataset, and what was measured of all as columns."""
-    curves = []
-    for dataset in datasets:
-        curves.append(curve_of(dataset, records))
+
+    def measured(dataset: Dataset) -> Curve:
+        curve = curve_of(dataset, records)
         done(1)
+        return curve
+
+    curves = once_each(measured, datasets, lambda: done(1))
     names = ("log_loss", "norm", "one_minus_correlation", "cyclic_distance")
     return curves, {name: as_rows([getattr(curve, name) for curve in curves]) for name in names}
 

@@ -6,6 +6,7 @@ it says of the sign of a difference is proved.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from flint import arb, arb_mat
@@ -17,6 +18,8 @@ from ._ball_losses import BallLoss, ball_loss
 from ._dataset import Dataset
 from ._enclosures import TiedBalls, as_balls, direction_ball, dot, length, tied_balls
 from ._training import Training
+
+REPLAYED = ("gd", "ngd", "adam")
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,13 @@ class Point:
 def replay(
     dataset: Dataset, training: Training, rate: float, steps: Int[np.ndarray, "records"]
 ) -> Balls | None:
-    """The columns at the recorded steps, for ``gd`` and ``ngd``; None for other trainings.
+    """The columns at the recorded steps, for descent and Adam; None for other trainings.
 
     A column that cannot be enclosed is left out: those of W^cyc where embeddings are dependent,
     and those of W^mm where there is none.
     """
     losses = ball_loss(dataset, training)
-    if training.algorithm not in ("gd", "ngd") or losses is None:
+    if training.algorithm not in REPLAYED or losses is None:
         return None
     target, ties = direction_ball(dataset), tied_balls(dataset)
     wanted = set(steps.tolist())
@@ -61,14 +64,43 @@ def _iterates(
     size = dataset.E.shape[1]
     start = dataset.initial_weights
     W = arb_mat(size, size) if start is None else as_balls(start)
-    normalized, step = training.algorithm == "ngd", arb(rate)
+    rule = Adam(size) if training.algorithm == "adam" else None
     for _ in range(last + 1):
         loss, slope = _evaluate(W, E, losses, dataset.K)
-        by = length(slope)
-        move = step / (by + training.epsilon) if normalized and not by.is_zero() else step
-        following = W - slope * move
+        move = _unscaled(slope, training) if rule is None else rule.move(slope)
+        following = W - move * arb(rate)
         yield Point(W, loss, slope, following)
         W = following
+
+
+def _unscaled(slope: arb_mat, training: Training) -> arb_mat:
+    """The gradient, or with normalized descent its direction."""
+    by = length(slope)
+    if training.algorithm == "gd" or by.is_zero():
+        return slope
+    return slope * (1 / (by + training.epsilon))
+
+
+class Adam:
+    """Kingma and Ba's rule with its usual constants, entry by entry."""
+
+    FIRST, SECOND, ADDED = 0.9, 0.999, 1e-8
+
+    def __init__(self, size: int) -> None:
+        self._mean, self._square = arb_mat(size, size), arb_mat(size, size)
+        self._steps = 0
+
+    def move(self, slope: arb_mat) -> arb_mat:
+        """The mean of gradients over the root of the mean of their squares, both unbiased."""
+        self._steps += 1
+        first, second = arb(self.FIRST), arb(self.SECOND)
+        size, move = slope.nrows(), arb_mat(slope.nrows(), slope.ncols())
+        self._mean = self._mean * first + slope * (1 - first)
+        for i, j in product(range(size), repeat=2):
+            self._square[i, j] = second * self._square[i, j] + (1 - second) * slope[i, j] ** 2
+            root = (self._square[i, j] / (1 - second**self._steps)).sqrt()
+            move[i, j] = self._mean[i, j] / (1 - first**self._steps) / (root + self.ADDED)
+        return move
 
 
 def _evaluate(

@@ -27,6 +27,9 @@ from ._dynamics import (
 )
 from ._heads import Head, Loss, check_head, checked_loss, is_identity, scores, takes_softmax
 
+ADAM = optax.chain(optax.scale_by_adam(), optax.scale(-1.0))
+"""One value, so that all runs share compiled programs."""
+
 ALGORITHMS = ("ngd", "gd", "sgd", "adam", "block", "factored")
 RATES = ("paper", "tight")
 
@@ -242,9 +245,8 @@ class Training:
         if self.algorithm == "sgd":
             return SampledTraining(start=batch.start, batch=self.batch, seed=self.seed, **shared)
         if self.algorithm == "adam":
-            adam = optax.chain(optax.scale_by_adam(), optax.scale(-1.0))
             return OptaxTraining(
-                start=batch.start, optimizer=adam, stretch=shared["rate"], **shared
+                start=batch.start, optimizer=ADAM, stretch=shared["rate"], **shared
             )
         if isinstance(self.algorithm, optax.GradientTransformation):
             once = jnp.ones(len(datasets))

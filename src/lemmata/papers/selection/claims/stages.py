@@ -1,6 +1,7 @@
 """The phases and stages in the proofs of Theorems D.4 and E.6, along descents, and Section 3.1."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from .. import theory
 from ..experiments.descents import ONE_HOT, STALLED, STOCHASTIC, Descent
 from ..experiments.states import STATES, StateGrid
 from ..experiments.steps import NARROW, STEPS, StepGrid
-from ..setting import SPARSE
+from ..setting import SPARSE, Plan
 from . import phases, stochastic
 from ._exponents import grows_like, spans
 from .phases import ROUNDING, in_phase
@@ -82,6 +83,13 @@ def first_bound(evidence: Evidence[Descent]) -> Any:
     return each * T / (evidence.inertia * (T - evidence.q))
 
 
+def growth_at_zero(plan: Plan, options: Mapping[str, Any]) -> Comparison:
+    """At t = 0 in fractions: attention is 1/T everywhere, and C stands still as alpha is 0."""
+    T, q, s = plan.T, plan.q, Fraction(1, plan.T)
+    bound = Fraction(plan.rate) * plan.d * s * (1 - q * s) ** 2 * T / (plan.inertia * (T - q))
+    return at_least([Fraction(0)], [Fraction(7, 16) * bound])
+
+
 @one_hot(
     "theorem-d.4/first-growth-in-phase-1",
     phases.PROOF,
@@ -94,6 +102,7 @@ def first_bound(evidence: Evidence[Descent]) -> Any:
     "In Phase I, C grows by at least 7 eta d T E[s_+ (1 - q s_+)] (1 - q s)/(16 d_e (T-q)) in a "
     "step, as alpha > 1/2.",
     kind="hypothesis",
+    exact=growth_at_zero,
     least=lambda evidence: 7 / 16 * first_bound(evidence),
     versions=[
         repaired(

@@ -329,11 +329,23 @@ def at_first_stage(case: Descent) -> np.ndarray:
     return q / (q + weights)
 
 
+def at_first_stage_in_balls(plan: Plan, options: Mapping[str, Any]) -> Comparison:
+    """The same, with inner products in fractions."""
+    subsets, q, delta = ball_subsets(plan), plan.q, ball_delta(plan)
+    C = (1 - 2 * delta) / (1 - 3 * delta) * (arb(plan.T - q) / q).log()
+    weights = [
+        sum((many * (C * (inner - 1)).exp() for inner, many in subset.others), arb(0))
+        for subset in subsets or ()
+    ]
+    return at_most([q / (q + weight) for weight in weights], arb(0.5))
+
+
 @claim(
     "theorem-e.6/first-stage",
     PROOF,
     "At C = (1-2 delta)/(1-3 delta) log((T-q)/q) all s_+ are at most 1/(2q).",
     kind="misprint",
+    exact=at_first_stage_in_balls,
     compare=at_most,
     versions=[repaired("There all s_+ are at least 1/(2q).", compare=at_least)],
 )

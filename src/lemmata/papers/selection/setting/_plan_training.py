@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Int
 
 from lemmata._errors import InputError, unknown_name
+from lemmata.settings import once_each
 from lemmata.training import Guarded, Store, log_spaced, record_steps, run
 
 from ..theory import width_law
@@ -169,11 +170,13 @@ class PlanTraining:
         self, plans: Sequence[Plan], *, store: Store | None, progress: Callable[[int], None]
     ) -> list[TrainedPlan]:
         """Train the plans."""
-        chosen = [self.of(plan) for plan in plans]
-        if self.width is not None:
-            return [self._train_net(plan, self.width, store, progress) for plan in chosen]
-        if self.algorithm != "gd":
-            return [self._train_online(plan, store, progress) for plan in chosen]
+        chosen = once_each(self.of, plans, lambda: None)
+        if self.width is not None or self.algorithm != "gd":
+            return once_each(
+                lambda plan: self._train_alone(plan, store, progress),
+                chosen,
+                lambda: progress(self.total),
+            )
         trained: list[TrainedPlan | None] = [None] * len(chosen)
         for places, dynamics in descents(chosen):
             plans_here = [chosen[i] for i in places]
@@ -209,6 +212,14 @@ class PlanTraining:
             tests = {task: losses for task, losses in elsewhere.items() if losses is not None}
             stopped = None if diverged[i] < 0 else int(diverged[i])
             yield TrainedPlan(plan, series, stopped, {"tests": tests})
+
+    def _train_alone(
+        self, plan: Plan, store: Store | None, progress: Callable[[int], None]
+    ) -> TrainedPlan:
+        """A net, or a transformer on samples."""
+        if self.width is not None:
+            return self._train_net(plan, self.width, store, progress)
+        return self._train_online(plan, store, progress)
 
     def _train_online(
         self, plan: Plan, store: Store | None, progress: Callable[[int], None]
