@@ -23,6 +23,10 @@ _TICKS = 8
 """About as many as an axis of words has room for."""
 
 
+_FEW_DECADES = 999.0
+"""A logarithmic axis that spans less has numbers between the powers of ten."""
+
+
 @dataclass(frozen=True)
 class GridAxis:
     """One side of a map.
@@ -58,7 +62,7 @@ class GridAxis:
         return self.values.astype(float) if self.numeric else np.arange(1.0 * len(self.values))
 
     @property
-    def edges(self) -> Float[np.ndarray, "values+1"]:
+    def edges(self) -> Float[np.ndarray, "edges"]:
         """Where cells end: halfway between values, on the scale that is drawn."""
         at = np.log(self.places) if self.log else self.places
         if len(at) == 1:
@@ -135,7 +139,7 @@ def draw_contours(
     x: GridAxis,
     y: GridAxis,
     grid: Float[np.ndarray, "ys xs"],
-    levels: Sequence[float],
+    levels: Sequence[float | int],
     *,
     says: Callable[[float], str] = lambda level: number(level, 2),
     colour: str = PALETTE["black"],
@@ -168,8 +172,14 @@ def _mesh(axes: "Axes", x: GridAxis, y: GridAxis, grid: np.ndarray, **look: Any)
 
 def _ticks(axis: Any, side: GridAxis) -> None:
     """Every value if there are few, so that cells can be told; words by their names."""
-    few = len(side.values) <= _TICKS
-    if side.numeric and not few:
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    if side.numeric and len(side.values) > _TICKS:
+        if side.log:
+            axis.set_minor_formatter(NullFormatter())
+            if side.values.max() < _FEW_DECADES * side.values.min():
+                axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+                axis.set_major_formatter(lambda value, _: number(value, 3))
         return
     every = max(-(-len(side.values) // _TICKS), 1)
     known = side.values[::every].tolist()

@@ -40,9 +40,9 @@ SMALL_LOGITS = np.geomspace(0.03, 0.2, 6)
 """Where the power of zeta_0 is fitted."""
 
 
-def draw(bench: Bench) -> Drawing:
+def draw(bench: Bench, sizes: tuple[int, int, int] | None = None) -> Drawing:
     """Theorem 1 with attention as it starts, where everything is known exactly."""
-    count, rows, tasks = SIZES[bench.scale]
+    count, rows, tasks = sizes or SIZES[bench.scale]
     scales = np.geomspace(1e-2, 1e2, count)
     heads = np.unique(np.rint(N * np.geomspace(1, 16, rows)).astype(int))
     promised, taken = steps_over(scales, heads, tasks, bench)
@@ -99,10 +99,12 @@ def zetas(
 ) -> Float[np.ndarray, "tasks scales"]:
     """zeta_0 with twice as many heads as examples; NaN where float64 cannot tell it from zero."""
     plans = [[plan(n, d, 2 * n, float(b), seed + k) for b in scales] for k in range(tasks)]
-    return np.array([[p.frozen.zeta if p.frozen.resolved else np.nan for p in row] for row in plans])
+    return np.array(
+        [[p.frozen.zeta if p.frozen.resolved else np.nan for p in row] for row in plans]
+    )
 
 
-def fitted_power(n: int, d: int, tasks: int, seed: int) -> dict[str, float]:
+def fitted_power(n: int, d: int, tasks: int, seed: int) -> dict[str, Any]:
     """The power of the logits' size that zeta_0 goes with, by least squares, task by task."""
     logs = np.log(zetas(n, d, SMALL_LOGITS, tasks, seed))
     slopes = np.array([np.polyfit(np.log(SMALL_LOGITS), row, 1)[0] for row in logs])
@@ -144,7 +146,7 @@ def _draw_powers(
     scales: Float[np.ndarray, "scales"],
     tasks: int,
     seed: int,
-    powers: list[dict[str, float]],
+    powers: list[dict[str, Any]],
 ) -> None:
     """zeta_0 over the size of the logits, with its power for small ones."""
     colours = [PALETTE[name] for name in ("blue", "green", "orange", "red")]
@@ -203,8 +205,8 @@ def _caption(numbers: dict[str, Any]) -> str:
         "attention as unit tokens and β = r². (a) Steps until the gap is a thousandth of the "
         "first, as (18) promises them at the step sizes of (16); white: beyond what float64 "
         "resolves. Contours: how many times fewer descent takes at the same step sizes "
-        f"({number(low, 2)} to {number(high, 3)} times). Dots: the size that promises most, "
-        f"{number(float(best[0]), 2)} with N heads and {number(float(best[-1]), 2)} with 16N. (b) "
+        f"({number(low, 2)} to {number(high, 2)} times). Dots: where the promise is best, "
+        f"{number(float(best[0]), 2)} with N heads; with many heads larger logits do as well. (b) "
         "ζ₀, to which the rate is proportional. For small logits it goes like their 2k-th power, k "
         "the least degree of polynomials that tell N points of the sphere apart "
         f"({powers}); for large ones attention is one-hot, and an example that no head looks at "

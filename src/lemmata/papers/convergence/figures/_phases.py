@@ -44,9 +44,9 @@ SECTIONS = (2.0, 30.0, 75.0, 127.0)
 """Margins of panel (b)."""
 
 
-def draw(bench: Bench) -> Drawing:
+def draw(bench: Bench, sizes: tuple[int, int] | None = None) -> Drawing:
     """Two tokens, the sentences aba and bab, and the input b a rarer than the input a b."""
-    columns, rows = SIZES[bench.scale]
+    columns, rows = sizes or SIZES[bench.scale]
     powers, margins = np.linspace(0, 60, columns), np.linspace(1, 160, rows)
     times = times_over(powers, margins, bench)
     sections = times_over(powers, np.array(SECTIONS), bench)
@@ -61,7 +61,7 @@ def draw(bench: Bench) -> Drawing:
 
 def skewed_pair(power: float) -> Dataset:
     """aba and bab, where inputs that end in a occur 10^power times less often than the others."""
-    data = Dataset.from_sentences(f"skew 10^{power:g}", ["a b a".split(), "b a b".split()])
+    data = Dataset.from_sentences(f"skew 10^{power:g}", ["aba", "bab"])
     rare = data.data.vocabulary.index("a")
     shares = [-power * np.log(10) if s.query == rare else 0.0 for s in data.data.samples]
     return replace(data, log_frequency=np.array(shares))

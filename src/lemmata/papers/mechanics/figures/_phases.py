@@ -51,9 +51,9 @@ KINDS = {
 }
 
 
-def draw(bench: Bench) -> Drawing:
+def draw(bench: Bench, sizes: tuple[int, int] | None = None) -> Drawing:
     """Two sentences, a b k with labels a and b: one tie, and k below both."""
-    columns, rows = SIZES[bench.scale]
+    columns, rows = sizes or SIZES[bench.scale]
     shares, rates = np.linspace(0.51, 0.99, columns), np.geomspace(0.2, 100, rows)
     periods = periods_over(shares, rates, bench)
     edge = 1 / (shares * (1 - shares))
@@ -199,6 +199,6 @@ def _caption(numbers: dict[str, Any]) -> str:
         "line come orbits of period two, periods that double, chaos with windows, and for large "
         "steps a rotation that visits the labels in turn. (b) The attention on a along these "
         f"orbits for p = {SHOWN:g}: its mean over time is p for every step size, since the steps "
-        "2η(p − s) of a bounded orbit add up to nothing, so that what a single model predicts is "
-        "wrong while the average over time is right."
+        "2η(p − s) of a bounded orbit average to zero; single iterates are wrong where their "
+        "average is right."
     )

@@ -31,32 +31,32 @@ TASK = Task(T=20, q=2, d=3)
 
 RATE = 1.0
 
-SIZES = {"quick": (25, 100_000, 24), "paper": (61, 1_000_000, 100)}
-"""Dimensions, steps, and encodings on which a length is tested."""
+SIZES = {"quick": (25, 100_000, 8_000), "paper": (61, 1_000_000, 60_000)}
+"""Dimensions, steps, and encodings times dimensions on which lengths are tested."""
 
 LONGEST = 4_000
 """The longest sequence that is tested."""
 
-PAIRS = 2_000
+PAIRS = 4_000
 """Pairs of an encoding and a subset whose average is trained on."""
 
-HIGHEST, POINTS = 24.0, 480
+HIGHEST, POINTS = 16.0, 320
 """Attention is tabulated up to this C."""
 
 SHOWN = (16, 32, 96, 512)
 """Dimensions of panel (b)."""
 
 
-def draw(bench: Bench) -> Drawing:
+def draw(bench: Bench, sizes: tuple[int, int, int] | None = None) -> Drawing:
     """The mean field of SGD with fresh encodings, and its C on longer sequences."""
-    count, steps, tests = SIZES[bench.scale]
+    count, steps, tests = sizes or SIZES[bench.scale]
     between = np.geomspace(12, 768, count).round().astype(int)
     dimensions = np.union1d(between, SHOWN)
     records = np.unique(np.geomspace(100, steps, 16).round().astype(int))
     C = trained_scale(dimensions, records, bench)
     lengths = np.unique(np.geomspace(TASK.T, LONGEST, 40).round().astype(int))
     missed = np.stack(
-        [missed_over(d, C[i], lengths, tests, bench.seed) for i, d in enumerate(dimensions)]
+        [missed_over(int(d), C[i], lengths, tests, bench.seed) for i, d in enumerate(dimensions)]
     )
     with style():
         picture = Figure(figsize=(TEXT_WIDTH, 2.9), dpi=MAP_DPI)
@@ -109,7 +109,7 @@ def missed_over(
 ) -> Float[np.ndarray, "records lengths"]:
     """The mean attention outside the subset at each length, on fresh encodings."""
     source = np.random.default_rng([seed, 1, dimension])
-    gaps = draw_gaps(dimension, LONGEST - TASK.q, tests, source)
+    gaps = draw_gaps(dimension, LONGEST - TASK.q, max(tests // dimension, 16), source)
     rows = []
     for scale in C:
         weights = np.cumsum(np.exp(-scale * gaps), axis=1)[:, lengths - TASK.q - 1]
@@ -117,26 +117,19 @@ def missed_over(
     return np.array(rows)
 
 
-def noise(dimension: Float[np.ndarray, "..."] | Int[np.ndarray, "..."]) -> np.ndarray:
-    """The variance of <e_i, e_y> outside y: that of q normal encodings."""
-    return TASK.q / (dimension - TASK.q - 1)
-
-
 def reach_by_law(C: np.ndarray, dimension: np.ndarray) -> np.ndarray:
-    """The length at which half of the attention misses the subset.
+    """The length at which half of the attention misses the subset, for q = 2.
 
-    T others weigh T exp(C^2 v / 2) on average, v being the noise, against q exp(C): that is an
-    exponent of C - C^2 v / 2. Beyond C = 1/v one of the others is as large as the chosen ones, and
-    no C helps any more.
+    e_y is the sum of both chosen encodings over the m positions in which they agree, so that
+    <e_i, e_y> is the mean of m random signs: T - q others weigh (T - q) cosh(C / m)^m on average,
+    and the chosen ones q e^C. m is d_e / 2, up to its own chance.
     """
-    v = noise(dimension)
-    useful = np.minimum(C, 1 / v)
-    return TASK.q * (1 + np.exp(useful - useful**2 * v / 2))
+    m = dimension / 2
+    log_cosh = np.logaddexp(C / m, -C / m) - np.log(2)
+    return TASK.q * (1 + np.exp(C - m * log_cosh))
 
 
-def reach(
-    missed: Float[np.ndarray, "lengths"], lengths: Int[np.ndarray, "lengths"]
-) -> float:
+def reach(missed: Float[np.ndarray, "lengths"], lengths: Int[np.ndarray, "lengths"]) -> float:
     """The length at which half is missed, between tested ones; NaN where it is beyond them."""
     if not missed[0] < 0.5 < missed[-1]:
         return float("nan")
@@ -150,12 +143,14 @@ def _draw_map(
     missed: Float[np.ndarray, "lengths dimensions"],
     C: Float[np.ndarray, "dimensions"],
 ) -> None:
-    x, y = GridAxis("dimension $d_e$ of the encodings", dimensions), GridAxis("length", lengths)
+    x, y = (
+        GridAxis("dimension $d_e$ of the encodings", dimensions),
+        GridAxis("length of the sequence", lengths),
+    )
     look = {"colours": "cividis_r", "limits": (0.0, 1.0), "logarithmic": False}
     draw_numbers(axes, x, y, missed, label="attention missed after training", **look)
     draw_contours(axes, x, y, missed, (0.1, 0.5, 0.9))
     axes.plot(dimensions, reach_by_law(C, dimensions), color=PALETTE["red"])
-    axes.axhline(TASK.T, color=PALETTE["black"], linestyle=":", linewidth=0.9)
     axes.set_ylim(lengths[0], lengths[-1])
 
 
@@ -190,7 +185,7 @@ def _numbers(
 ) -> dict[str, Any]:
     found = np.array([reach(row, lengths) for row in missed[:, -1]])
     expected = reach_by_law(C[:, -1], dimensions)
-    best = int(np.nanargmax(found))
+    best, widest = int(np.nanargmax(found)), int(np.flatnonzero(dimensions == SHOWN[-1])[0])
     return {
         "dimensions": dimensions,
         "lengths": lengths,
@@ -200,22 +195,31 @@ def _numbers(
         "length at which half is missed": found,
         "by the law": expected,
         "largest factor between them": float(np.exp(np.nanmax(np.abs(np.log(found / expected))))),
+        "power of the steps": _last_power(records, [reach(row, lengths) for row in missed[widest]]),
         "best dimension": int(dimensions[best]),
         "its length": float(found[best]),
     }
+
+
+def _last_power(records: Int[np.ndarray, "records"], lengths: list[float]) -> float:
+    """The slope on logarithms over the last decade of steps."""
+    last = records >= records[-1] / 10
+    return float(np.polyfit(np.log(records[last]), np.log(np.array(lengths)[last]), 1)[0])
 
 
 def _caption(numbers: dict[str, Any]) -> str:
     return (
         f"T = {TASK.T}, q = {TASK.q}, d = {TASK.d}, fresh random sign encodings without rejection, "
         f"the mean field of SGD with η = {RATE:g} from zero. (a) The attention outside the subset "
-        f"after {numbers['steps']:,} steps, on sequences of other lengths (dotted: the training "
-        "length). Red: the law T = q(1 + exp(C − C²v/2)) with v = q/(d_e − q − 1) the variance "
-        "of an inner product and C what training has reached, or 1/v if that is less; it is within "
-        f"a factor of {number(numbers['largest factor between them'], 2)} of where half is missed. "
-        "Few dimensions are too noisy whatever C is, T = q(1 + exp((d_e − q − 1)/2q)) at most; "
-        "with many C grows more slowly, as its steps are divided by d_e. The best is d_e = "
-        f"{numbers['best dimension']}, which reaches a length of {numbers['its length']:,.0f}. (b) "
-        "The same length along training: it grows like a power of the steps, until the noise "
-        "stops it."
+        f"after {numbers['steps']:,} steps, on sequences of other lengths, from the training "
+        "length on. Red: the law T = q(1 + exp(C − m log cosh(C/m))) with m = d_e/2 and C what "
+        "training has reached: with q = 2 the inner product of another encoding with e_y is the "
+        "mean of m signs. It is within a factor of "
+        f"{number(numbers['largest factor between them'], 3)} of where half is missed. Few "
+        "dimensions are too noisy: no C gets beyond q(1 + 2^m). With many dimensions C grows more "
+        f"slowly, as its steps are divided by d_e. The best here is d_e = {numbers['best dimension']}, "
+        f"which reaches a length of {numbers['its length']:,.0f}. (b) "
+        "The same length along training: with many dimensions it grows like a power of the steps "
+        f"({number(numbers['power of the steps'], 2)} at d_e = {SHOWN[-1]} over the last decade), "
+        "with few the noise stops it."
     )
