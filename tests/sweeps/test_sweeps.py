@@ -3,7 +3,9 @@
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from oracles.terminal import answer, run
 
 import lemmata as lm
 from lemmata.sweeps import Results, draw_sweep, points_of, read_axis
+from lemmata.sweeps._table import same_order
 from lemmata.sweeps._tasks import Group, run_group
 
 WALKS = Path(__file__).parent / "walks.py"
@@ -127,6 +130,10 @@ def test_a_claim_is_judged_at_every_point() -> None:
         ({"c": ["one"]}, "c takes a number; got 'one'"),
         ({"steps": "1.5"}, "takes a whole number"),
         ({"c": []}, "no values of c"),
+        ({"c": [1.0, float("nan")]}, "c takes finite numbers; got nan"),
+        ({"rate": "inf"}, "rate takes finite numbers; got inf"),
+        ({"rate": "0.1,1e-1"}, "the grid has rate = 0.1 twice"),
+        ({"lr": [0.1], "eta": [0.2]}, "eta is another name of rate"),
     ],
 )
 def test_names_and_values_are_checked_before_anything_runs(over, message: str, log: Path) -> None:
@@ -145,6 +152,47 @@ def test_nothing_is_run_twice_and_new_values_run_alone(tmp_path: Path, log: Path
     assert first.place.tolist() == [c * s / 8 for c in (1, 2) for s in (1, 2)]
     lm.sweep(TARGET, {"c": [1.0]}, measure=["hidden"], out=out)
     assert len(log.read_text().splitlines()) == 10
+
+
+def test_a_file_that_changed_is_run_again_and_one_that_moved_is_not(tmp_path: Path) -> None:
+    here, there = tmp_path / "here" / "walks.py", tmp_path / "there" / "walks.py"
+    for file in (here, there):
+        file.parent.mkdir()
+        shutil.copy(WALKS, file)
+    said: list[str] = []
+    asked = {"out": tmp_path / "results", "announce": said.append}
+    lm.sweep(str(here), {"c": [1.0]}, **asked)
+    lm.sweep(str(there), {"c": [1.0]}, **asked)
+    here.write_text(WALKS.read_text().replace('options.get("steps", 3)', 'options.get("steps", 4)'))
+    changed = lm.sweep(str(here), {"c": [1.0]}, **asked)
+    assert said == ["1 task, 1 to run", "1 task, 0 to run", "1 task, 1 to run"]
+    assert changed.place.tolist() == [1 / 16]
+
+
+def test_words_and_numbers_in_one_column_come_back_as_they_were(tmp_path: Path) -> None:
+    rows = [{"task": "a", "rate": "paper", "seed": 0}, {"task": "b", "rate": 0.5, "seed": 0}]
+    results = Results(tmp_path)
+    for row in rows:
+        results.write([row])
+    points = {"b": {"rate": 0.5}, "c": {"rate": 0.25}, "a": {"rate": "paper"}}
+    assert same_order(results.read(), points) == [rows[1], rows[0]]
+
+
+def test_what_does_not_fit_into_memory_gets_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(type(lm.papers["mechanics"].setting), "make", fail)
+    with pytest.raises(lm.InputError, match="mechanics with K = 4 does not fit into memory"):
+        lm.sweep("mechanics", {"K": [4]})
+
+
+def test_a_library_that_is_missing_gets_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = lm.sweep(TARGET, {"c": [1.0]})
+    for name, convert in (("pandas", table.to_pandas), ("pyarrow", table.to_arrow)):
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(lm.InputError, match=f"pip install {name}"):
+            convert()
 
 
 def test_folders_copied_together_are_one_sweep(tmp_path: Path, log: Path) -> None:
@@ -224,14 +272,45 @@ def test_powers_are_fitted_with_their_error() -> None:
     assert fit.error < 1e-12
 
 
-def test_pictures_have_every_point(tmp_path: Path) -> None:
-    lines = draw_sweep(lm.sweep(TARGET, {"c": [1.0, 2.0, 4.0]}, seeds=2)).picture
-    (curve,) = [line for axes in lines.axes for line in axes.lines]
-    assert curve.get_xydata().tolist() == [[1.0, 0.1875], [2.0, 0.375], [4.0, 0.75]]
-    table = lm.sweep(f"{TARGET}::near", {"c": [1.0, 5.0], "kind": ["plain", "other"]})
-    picture = draw_sweep(table).picture
-    grid = picture.axes[0].images[0].get_array()
-    assert grid.tolist() == [[0.0, 2.0], [0.0, 2.0]]
+def points_of_line(line: Any) -> list[list[float]]:
+    return line.get_xydata().tolist()
+
+
+def test_pictures_have_every_point() -> None:
+    drawing = draw_sweep(lm.sweep(TARGET, {"c": [4.0, 1.0, 2.0]}, seeds=2))
+    curve, fitted = (line for axes in drawing.picture.axes for line in axes.lines)
+    assert points_of_line(curve) == [[1.0, 0.1875], [2.0, 0.375], [4.0, 0.75]]
+    # The fitted line is the mean of logarithms: seeds have 1 and 2 times c / 8.
+    assert fitted.get_ydata() == pytest.approx(np.array([1, 2, 4]) * np.sqrt(2) / 8)
+    assert "bands" in drawing.caption
+    table = lm.sweep(f"{TARGET}::near", {"c": [5.0, 1.0], "rate": [0.5, 0.75, 0.875]})
+    (mesh,) = draw_sweep(table).picture.axes[0].collections[:1]
+    order = ["holds", "vacuous", "fails", "undecided", "inapplicable"]
+    said = {(row["c"], row["rate"]): order.index(row["status"]) for row in table.rows}
+    drawn = [[said[c, rate] for c in (1.0, 5.0)] for rate in (0.5, 0.75, 0.875)]
+    assert mesh.get_array().tolist() == drawn
+    assert {0, 2} <= {status for row in drawn for status in row}
+
+
+def test_words_are_lines_of_their_own() -> None:
+    over = {"c": [1.0, 2.0, 4.0], "kind": ["plain", "other"]}
+    lines = draw_sweep(lm.sweep(TARGET, over)).picture.axes[0].lines
+    assert [line.get_label() for line in lines] == ["kind = plain", "kind = other"]
+    plain_line, other = map(points_of_line, lines)
+    assert plain_line == [[1.0, 0.125], [2.0, 0.25], [4.0, 0.5]]
+    assert [y for _, y in other] == [0.25, 0.5, 1.0]
+
+
+def test_values_walked_through_together_are_one_line() -> None:
+    over = {"c": [1.0, 2.0, 4.0], "rate": [0.5, 0.25, 0.5]}
+    (line,) = draw_sweep(lm.sweep(TARGET, over, together=True)).picture.axes[0].lines
+    assert [x for x, _ in points_of_line(line)] == [1.0, 2.0, 4.0]
+
+
+def test_a_picture_of_three_parameters_is_refused() -> None:
+    table = lm.sweep(TARGET, {"c": [1.0], "kind": ["plain"], "rate": [0.5]})
+    with pytest.raises(lm.InputError, match="one or two parameters; got 3"):
+        draw_sweep(table)
 
 
 def test_the_command_prints_points_and_resumes(tmp_path: Path, log: Path) -> None:
@@ -289,7 +368,8 @@ def test_keys_depend_on_everything_that_numbers_depend_on() -> None:
         Group(TARGET, {"c": 2.0}, (0, 1)),
         Group(TARGET, {"c": 1.0}, (0, 1), ("hidden",)),
         Group("mechanics", {"c": 1.0}, (0, 1)),
+        Group(TARGET, {"c": 1.0}, (0, 1), content="another file"),
     ]
     keys = {group.key(0), group.key(1), *(other.key(0) for other in others)}
-    assert len(keys) == 5
+    assert len(keys) == 6
     assert [row["task"] for row in run_group(group)] == [group.key(0), group.key(1)]

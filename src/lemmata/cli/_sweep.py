@@ -37,7 +37,7 @@ def command(
             seeds=seeds,
             measure=[name for name in measure.split(",") if name],
             out=folder / "results",
-            workers=workers or os.cpu_count() or 1,
+            workers=(os.cpu_count() or 1) if workers is None else workers,
             scheduler=scheduler,
             track=track,
             announce=lambda line: messages().print(line, highlight=False, markup=False),
@@ -45,6 +45,8 @@ def command(
     document = plain(table.document())
     write_json(folder / "table.json", document)
     write_whole(folder / "table.csv", table.csv().encode())
+    for old in folder.glob("picture.*"):
+        old.unlink()
     drawing = draw_sweep(table) if len(table.parameters) in (1, 2) else None
     files = [] if drawing is None else list(save_drawing(drawing, folder, "picture").values())
     if as_json:

@@ -3,6 +3,12 @@
 Plotting libraries are imported when something is drawn.
 """
 
+from ._cells import MAP_DPI as MAP_DPI
+from ._cells import GridAxis as GridAxis
+from ._cells import draw_contours as draw_contours
+from ._cells import draw_kinds as draw_kinds
+from ._cells import draw_numbers as draw_numbers
+from ._cells import spans as spans
 from ._columns import Panel as Panel
 from ._columns import plot_column as plot_column
 from ._columns import plot_panels as plot_panels

@@ -58,10 +58,10 @@ def sweep(
     groups = _groups(found, over, together, seeds, tuple(measure))
     results = None if out is None else Results(Path(out))
     rows = {} if results is None else results.read()
-    keys = [group.key(seed) for group in groups for seed in group.seeds]
+    points = {group.key(seed): group.point for group in groups for seed in group.seeds}
     missing = [rest for rest in (group.without(set(rows)) for group in groups) if rest.seeds]
     tasks = sum(len(group.seeds) for group in missing)
-    announce(f"{len(keys):,} tasks, {tasks:,} to run")
+    announce(f"{len(points):,} task{'s' * (len(points) != 1)}, {tasks:,} to run")
     engine = _engine(found, target, workers, scheduler)
     done = track("tasks", tasks)
     for group, measured in _timed(engine(missing), len(missing), announce):
@@ -71,7 +71,7 @@ def sweep(
         done(len(group.seeds))
     disagreements = () if results is None else results.disagreements
     names = list(groups[0].point)
-    return SweepTable(found.name, names, same_order(rows, keys), disagreements)
+    return SweepTable(found.name, names, same_order(rows, points), disagreements)
 
 
 def _target(target: Any) -> Target:
@@ -106,11 +106,26 @@ def _groups(
     if measure and target.claim is not None:
         raise InputError("--measure is for a setting; a claim gives status, margin and tightness")
     chunks = [tuple(range(seeds))[i : i + GROUP] for i in range(0, seeds, GROUP)]
+    typed, content = [target.typed(point) for point in points], target.content
+    _check_points(target, typed)
     return [
-        Group(target.name, target.typed(point), chunk, measure)
-        for point in points
-        for chunk in chunks
+        Group(target.name, point, chunk, measure, content) for point in typed for chunk in chunks
     ]
+
+
+def _check_points(target: Target, points: Sequence[Mapping[str, Any]]) -> None:
+    """No point may occur twice, and every choice of options must be one that training takes."""
+    seen, checked = set(), set()
+    for point in points:
+        key = repr(sorted(point.items()))
+        if key in seen:
+            shown = ", ".join(f"{name} = {value}" for name, value in point.items())
+            raise InputError(f"the grid has {shown} twice")
+        seen.add(key)
+        options = target.split(point)[1]
+        if target.claim is None and options and repr(options) not in checked:
+            target.setting.check(options)
+            checked.add(repr(options))
 
 
 def _read_axes(texts: Sequence[str]) -> list[tuple[str, list[str]]]:

@@ -1,6 +1,7 @@
 """The table of a sweep: one row a task, and what can be read off it."""
 
 import csv
+import importlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,12 +22,16 @@ MOST_SHOWN = 40
 
 @dataclass(frozen=True)
 class Fit:
-    """A power law: measured ~ parameter^exponent, by least squares on logarithms."""
+    """A power law: measured = e^level parameter^exponent, by least squares on logarithms.
+
+    ``error`` is the standard error of the exponent.
+    """
 
     measured: str
     parameter: str
     exponent: float
     error: float
+    level: float
 
     @property
     def says(self) -> str:
@@ -112,21 +117,15 @@ class SweepTable:
 
     def to_pandas(self) -> Any:
         """As a pandas data frame; needs pandas."""
-        import pandas  # pyright: ignore[reportMissingImports]
-
-        return pandas.DataFrame(self.columns)
+        return _library("pandas").DataFrame(self.columns)
 
     def to_polars(self) -> Any:
         """As a polars data frame; needs polars."""
-        import polars  # pyright: ignore[reportMissingImports]
-
-        return polars.DataFrame(self.columns)
+        return _library("polars").DataFrame(self.columns)
 
     def to_arrow(self) -> Any:
         """As a table of Apache Arrow; needs pyarrow."""
-        import pyarrow  # pyright: ignore[reportMissingImports]
-
-        return pyarrow.table(self.columns)
+        return _library("pyarrow").table(self.columns)
 
     def over(
         self, parameter: str, name: str
@@ -157,11 +156,11 @@ class SweepTable:
         known = np.isfinite(x) & np.isfinite(y)
         if known.sum() < 3:
             return None
-        (slope, level), residues = np.polyfit(x[known], y[known], 1), 0.0
+        slope, level = np.polyfit(x[known], y[known], 1)
         residues = float(np.sum((y[known] - slope * x[known] - level) ** 2))
         spread = float(np.sum((x[known] - x[known].mean()) ** 2))
         error = math.sqrt(residues / max(known.sum() - 2, 1) / spread)
-        return Fit(name, parameter, float(slope), error)
+        return Fit(name, parameter, float(slope), error, float(level))
 
     def __repr__(self) -> str:
         over = ", ".join(self.parameters) or "nothing"
@@ -174,10 +173,22 @@ class SweepTable:
         return table(names, rows, f"{self.target}, {len(self):,} tasks")
 
 
+def _library(name: str) -> Any:
+    """A library that is used if it is there."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise InputError(f"this needs {name}: pip install {name}") from error
+
+
 def _short(value: Any) -> str:
     return "–" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def same_order(rows: Mapping[str, Row], keys: Sequence[str]) -> list[Row]:
-    """The rows of these tasks, in this order, as far as they are there."""
-    return [rows[key] for key in keys if key in rows]
+def same_order(rows: Mapping[str, Row], points: Mapping[str, Mapping[str, Any]]) -> list[Row]:
+    """The rows of these tasks, in this order, as far as they are there.
+
+    A point's values are those that were asked for: where files disagree about the type of a
+    column, a number comes back as a text.
+    """
+    return [{**rows[key], **point} for key, point in points.items() if key in rows]

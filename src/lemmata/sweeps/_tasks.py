@@ -5,8 +5,10 @@ A task is described by plain values alone, so that it can go to another process 
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,18 +64,35 @@ class Target:
         for name, value in point.items():
             option = _option(name, options)
             if name in sizes:
-                made[name] = sizes[name].read(value)
+                made[name] = _finite(name, sizes[name].read(value))
+            elif option in trained:
+                raise InputError(f"{name} is another name of {option}: sweep over one of them")
             elif option in options:
-                trained[option] = options[option].read(value) if isinstance(value, str) else value
+                read = options[option].read(value) if isinstance(value, str) else value
+                trained[option] = _finite(name, read)
             else:
                 known = [*sizes, *options]
                 raise InputError(unknown_name(f"name to sweep over in {self.name}", name, known))
         return made, trained
 
+    @property
+    def content(self) -> str:
+        """A digest of the file that it is in, so that a changed file is another target."""
+        file = Path(self.name.partition("::")[0])
+        if not is_file(str(file)):
+            return ""
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+
 
 def _option(name: str, options: Mapping[str, Any]) -> str:
     """The option that is meant; the step size has several names."""
     return "rate" if name in STEP_SIZES and "rate" in options else name
+
+
+def _finite(name: str, value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{name} takes finite numbers; got {value}")
+    return value
 
 
 @dataclass(frozen=True)
@@ -86,16 +105,22 @@ class Group:
         seeds: one task each.
         measure: columns, or places in the analysis such as ``max_margin.norm``; nothing for what
             is usual.
+        content: of the target's file, as a digest; nothing for what the package has.
     """
 
     target: str
     point: Mapping[str, Any]
     seeds: tuple[int, ...]
     measure: tuple[str, ...] = ()
+    content: str = ""
 
     def key(self, seed: int) -> str:
-        """What a task is known by: everything that its numbers depend on."""
-        words = [__version__, self.target, plain(dict(self.point)), seed, self.measure]
+        """What a task is known by: everything that its numbers depend on.
+
+        A file counts by its name and content, not by the folder that it is in.
+        """
+        target = f"{Path(self.target).name} {self.content}" if self.content else self.target
+        words = [__version__, target, plain(dict(self.point)), seed, self.measure]
         return hashlib.sha256(json.dumps(words, sort_keys=True).encode()).hexdigest()[:24]
 
     def without(self, done: set[str]) -> "Group":
@@ -110,6 +135,14 @@ def run_group(group: Group) -> list[Row]:
 
 def measure_group(group: Group, target: Target) -> list[Row]:
     """The same with a target that is there already."""
+    try:
+        return _measure(group, target)
+    except MemoryError as error:
+        shown = ", ".join(f"{name} = {value}" for name, value in group.point.items())
+        raise InputError(f"{group.target} with {shown} does not fit into memory") from error
+
+
+def _measure(group: Group, target: Target) -> list[Row]:
     sizes, options = target.split(group.point)
     instances = [target.setting.make(sizes, seed) for seed in group.seeds]
     if target.claim is None:

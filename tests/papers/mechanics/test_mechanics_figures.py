@@ -50,7 +50,7 @@ def bench() -> Bench:
 
 @pytest.fixture(scope="module")
 def drawings(bench: Bench) -> dict[str, Drawing]:
-    return {figure.name: figure.draw(bench) for figure in FIGURES}
+    return {figure.name: figure.draw(bench) for figure in FIGURES if figure.name in REPORTED}
 
 
 @pytest.mark.parametrize("name", REPORTED)
@@ -65,7 +65,8 @@ def test_figures_are_drawn(name: str, drawings: dict[str, Drawing]) -> None:
 
 
 def test_every_figure_is_drawn_here() -> None:
-    assert [figure.name for figure in FIGURES] == list(REPORTED)
+    others = ["mechanics/phases"]  # the map has its own tests
+    assert [figure.name for figure in FIGURES] == [*REPORTED, *others]
 
 
 def test_figure_2_has_what_the_text_says(drawings: dict[str, Drawing]) -> None:

@@ -1,4 +1,4 @@
-"""The paper's figures, and one of ours."""
+"""The paper's figures, and two of ours."""
 
 from lemmata.papers._paper import Figure
 
@@ -11,4 +11,9 @@ FIGURES = (
     Figure("context/4", "Heads of the one-layer transformer", f"{_HERE}._heads"),
     Figure("context/5", "Heads of a 4-layer transformer", f"{_HERE}._deep_heads"),
     Figure("context/guarantee", "What Theorem 1 gives away", f"{_HERE}._guarantee"),
+    Figure(
+        "context/phases",
+        "What Theorem 1 promises: heads against the size of the logits",
+        f"{_HERE}._phases",
+    ),
 )

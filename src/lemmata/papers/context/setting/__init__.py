@@ -17,6 +17,7 @@ from ._frozen import attention_of as attention_of
 from ._frozen import constants_of as constants_of
 from ._frozen import exact_eigenvalue as exact_eigenvalue
 from ._frozen import exact_zeta as exact_zeta
+from ._frozen import first_step as first_step
 from ._frozen import frozen as frozen
 from ._hypotheses import CONVERGENCE as CONVERGENCE
 from ._hypotheses import DISTINCT_ROW as DISTINCT_ROW

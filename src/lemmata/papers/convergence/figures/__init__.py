@@ -1,4 +1,4 @@
-"""The paper's figures, and two of ours, each as an experiment."""
+"""The paper's figures, and three of ours, each as an experiment."""
 
 from lemmata.papers._paper import Figure
 
@@ -15,4 +15,9 @@ FIGURES = (
         f"{_HERE}._generalization",
     ),
     Figure("convergence/joint", "Two-stage training against joint training", f"{_HERE}._joint"),
+    Figure(
+        "convergence/phases",
+        "How long a rare input waits: skew against the margin of stage 1",
+        f"{_HERE}._phases",
+    ),
 )

@@ -1,4 +1,4 @@
-"""The paper's figures, and one of ours, each as an experiment."""
+"""The paper's figures, and two of ours, each as an experiment."""
 
 from lemmata.papers._paper import Figure
 
@@ -15,4 +15,9 @@ FIGURES = (
     ),
     Figure("mechanics/5", "Local convergence under a squared loss", f"{_HERE}._squared"),
     Figure("mechanics/6", "Local convergence under cross-entropy", f"{_HERE}._cross_entropy"),
+    Figure(
+        "mechanics/phases",
+        "Plain descent on a tie: step size against the shares of the labels",
+        f"{_HERE}._phases",
+    ),
 )

@@ -1,4 +1,4 @@
-"""The paper's figures, and one of ours, each as an experiment."""
+"""The paper's figures, and two of ours, each as an experiment."""
 
 from lemmata.papers._paper import Figure
 
@@ -29,5 +29,10 @@ FIGURES = (
         "selection/expressivity",
         "The width that fully connected nets need",
         f"{_HERE}._expressivity",
+    ),
+    Figure(
+        "selection/phases",
+        "How long sequences may get: length against the dimension of encodings",
+        f"{_HERE}._phases",
     ),
 )
