@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import COLUMN_WIDTH, PALETTE, Drawing, number, style
+from lemmata.drawing import COLUMN_WIDTH, PALETTE, Drawing, draw_sizes, number, style
 
 from ..experiments.descents import DESCENTS, Run
 from ..experiments.inference import Promise
@@ -18,9 +18,12 @@ def draw(bench: Bench) -> Drawing:
     runs = [run for run in bench.evidence(DESCENTS) if run.choice == (1.0, 1.0)]
     run = runs[len(runs) // 2 - 2]
     with style():
-        picture = Figure(figsize=(COLUMN_WIDTH, 2.4))
+        picture = Figure(figsize=(COLUMN_WIDTH, 2.55))
         axes = picture.subplots()
         numbers = _draw_curves(axes, run)
+        task = run.plan.task
+        sizes = f"$N={task.N}$, $K={task.K}$, $d={task.d}$, $m={task.m}$, $\\tau={task.tau:g}$"
+        draw_sizes(picture, f"{sizes}, $H={run.plan.heads}$, one task")
     return Drawing(picture, _caption(run, numbers), numbers)
 
 

@@ -48,6 +48,7 @@ COLUMNS = (
     Column("one_minus_correlation", "1 - correlation", "accurate where the correlation is 1"),
     Column("cyclic_distance", "distance to W^cyc", "of the part of W in the span of ties"),
     Column("log_gradient_norm", "", "the logarithm of the norm of the gradient"),
+    Column("log_missed", "", "the logarithm of the mean attention that is not on the label"),
     Column("midpoint_distance", "", "the distance to W^cyc midway to the next step"),
     Column("local_correlation", "local correlation", "with W^mm of the tokens it selects"),
     Column("local_distance", "", "to W^cyc of the tokens it selects"),
