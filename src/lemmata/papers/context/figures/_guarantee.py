@@ -29,7 +29,7 @@ def draw(bench: Bench) -> Drawing:
 
 def _draw_curves(axes: Axes, run: Run) -> dict[str, Any]:
     rate, first = float(run.rates.guaranteed), run.plan.constants.gap
-    T = Promise(run.plan, run, 0).needed()
+    T = Promise(run.plan, run.rates, 0).needed()
     t = np.geomspace(1, 2 * T, 400)
     edge = 0.98 * run.plan.frozen.largest_stable_rate
     bound = np.log(first) + t * np.log1p(-rate)
