@@ -83,6 +83,39 @@ def train_factors(
     return np.array(found)
 
 
+def risk_of_heads(
+    rows: Sequence[Row], E: np.ndarray, heads: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """The mean of -log(mass on the label, averaged over heads), and its gradient in each head."""
+    loss, gradient = 0.0, np.zeros_like(heads)
+    for tokens, label in ((list(row[0]), row[1]) for row in rows):
+        x, q = E[tokens], E[tokens[-1]]
+        own = np.array([token == label for token in tokens], dtype=float)
+        attention = [softmax(x @ W @ q) for W in heads]
+        mass = sum(float(own @ s) for s in attention) / len(heads)
+        loss -= np.log(mass) / len(rows)
+        for h, s in enumerate(attention):
+            slope = x.T @ (s * own) - (own @ s) * (x.T @ s)
+            gradient[h] -= np.outer(slope, q) / (len(rows) * len(heads) * mass)
+    return loss, gradient
+
+
+def train_heads(
+    rows: Sequence[Row],
+    E: np.ndarray,
+    heads: np.ndarray,
+    rate: float,
+    steps: int,
+    *,
+    normalized: bool,
+) -> np.ndarray:
+    """The weights of all heads after so many steps."""
+    for _ in range(steps):
+        gradient = risk_of_heads(rows, E, heads)[1]
+        heads = heads - rate * gradient / (np.linalg.norm(gradient) if normalized else 1.0)
+    return heads
+
+
 def correlation(a: np.ndarray, b: np.ndarray) -> float:
     """<a, b> / |a||b|."""
     return float(np.sum(a * b) / np.linalg.norm(a) / np.linalg.norm(b))

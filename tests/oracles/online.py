@@ -67,6 +67,7 @@ def made_up(
         "loss": np.where(steps > 0, factor * training(x) * how.task.zero_loss, np.nan),
         "alpha": 1 + 0.2 * factor * x,
         "C": 5 * factor * x,
+        "advantage": 0.0 * x if how.fresh else 2 * factor * (1 + 10 * x) ** -0.5,
         "cosine_W": cosine * (x > 0),
         "cosine_V": cosine * (x > 0),
     }

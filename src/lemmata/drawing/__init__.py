@@ -29,6 +29,7 @@ from ._numbers import percent as percent
 from ._shapes import draw_arrow as draw_arrow
 from ._shapes import draw_band as draw_band
 from ._shapes import draw_logarithmic as draw_logarithmic
+from ._shapes import draw_sizes as draw_sizes
 from ._shapes import draw_tokens as draw_tokens
 from ._style import COLUMN_WIDTH as COLUMN_WIDTH
 from ._style import PALETTE as PALETTE

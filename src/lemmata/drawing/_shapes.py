@@ -10,6 +10,7 @@ from ._style import PALETTE, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _POINTS = 180
 """Points per curve: more would make files larger and no curve smoother."""
@@ -33,6 +34,11 @@ def draw_band(
     low, high = np.quantile(rows[:, keep], [0.05, 0.95], axis=0)
     axes.fill_between(steps[keep], low, high, color=colour, alpha=0.25, linewidth=0)
     axes.plot(steps[keep], rows[:, keep].mean(axis=0), linestyle, color=colour, label=label)
+
+
+def draw_sizes(picture: "Figure", words: str) -> None:
+    """A line below all panels: the sizes of the experiment and the number of its trials."""
+    picture.supxlabel(words, fontsize=SMALL)
 
 
 def draw_logarithmic(axes: "Axes") -> None:

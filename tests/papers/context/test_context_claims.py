@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +21,7 @@ from lemmata.papers.context.counterexamples import (
     one_example_one_query,
     opposite_tokens,
 )
+from lemmata.papers.context.experiments import deep, training
 from lemmata.papers.context.experiments.points import POINTS, pair_points
 from lemmata.papers.context.setting import (
     Plan,
@@ -35,6 +37,9 @@ from lemmata.papers.context.setting import (
 ALL = {claim.name.removeprefix("context/"): claim for claim in CLAIMS}
 DEEP = {name for name in ALL if name.startswith(("figure-2b", "figure-5", "own/deep"))}
 """Claims about the four-layer transformer have a module of their own."""
+
+TRAINED = (training.HEADS, training.SAMPLED, deep.DEEP, deep.HEADS)
+"""Experiments that train for long."""
 
 KINDS = {
     "equation-17": "constant",
@@ -273,15 +278,17 @@ def test_unmet_hypotheses_are_named(own: Plan, name: str, assumption: str):
     assert assumption in verdict.reason
 
 
+ON_PAPER = {name: claim for name, claim in ALL.items() if claim.experiment not in TRAINED}
+"""Claims that train nothing for long."""
+
+
 def test_an_ordinary_plan_is_judged_on_its_own():
     own = Bench(seed=0, instances=[plan()])
-    verdicts = {name: check(claim, own) for name, claim in ALL.items()}
+    verdicts = {name: check(claim, own) for name, claim in ON_PAPER.items()}
     of = {status: {n for n, v in verdicts.items() if v.status is status} for status in Status}
     assert of[Status.FAILS] == ORDINARY_FAILS
     assert of[Status.UNDECIDED] == {"own/bayes"}
     assert of[Status.VACUOUS] == set()
-    figures = {name for name in ALL if name.startswith(("figure-2", "figure-4", "figure-5"))}
-    assert figures <= of[Status.INAPPLICABLE]
     assert len(of[Status.HOLDS]) == 100
     for verdict in verdicts.values():
         if verdict.witness and "dataset" in verdict.witness:
@@ -313,12 +320,45 @@ ORDINARY_FAILS = {
 def test_odd_plans_break_nothing_that_is_true(own: Plan, fails: int, silent: set[str]):
     """What fails by default may fail; what holds does, or has nothing to say."""
     bench = Bench(seed=0, instances=[own])
-    statuses = {name: check(claim, bench).status for name, claim in ALL.items()}
+    statuses = {name: check(claim, bench).status for name, claim in ON_PAPER.items()}
     failing = {name for name, status in statuses.items() if status is Status.FAILS}
     assert failing <= set(KINDS)
     assert len(failing) == fails
     unclear = (Status.UNDECIDED, Status.VACUOUS)
     assert {name for name, status in statuses.items() if status in unclear} == silent
+
+
+SHORT: dict[str, Any] = {"options": {"steps": 20}}
+
+
+def trained_on(*plans: Plan) -> dict[str, Verdict]:
+    """The claims about one-layer training, after a few steps."""
+    bench = Bench(seed=0, instances=plans, **SHORT)
+    one_layer = {name: ALL[name] for name in ALL if ALL[name].experiment in TRAINED[:2]}
+    return {name: check(claim, bench) for name, claim in one_layer.items()}
+
+
+def test_training_claims_on_a_users_plan():
+    """With heads that fit its N, from several first weights; what compares tokens is silent."""
+    gaussian = replace(plan(times=8.0), task=replace(plan(times=8.0).task, name="far"))
+    one, both = trained_on(plan()), trained_on(plan(), gaussian)
+    assert len(one) == 13
+    for name in ("figure-2a/trend", "figure-2a/above", "figure-4/enough-heads"):
+        assert one[name].status is not Status.INAPPLICABLE
+        assert one[name].witness is None or "mine" in str(one[name].witness["dataset"])
+    for name in ("figure-4/few-heads", "figure-4/stops", "own/saturation", "own/sample-floor"):
+        assert one[name].status is Status.INAPPLICABLE
+    assert "Gaussian tokens, and those of mine are not" in one["figure-4/few-heads"].reason
+    assert both["figure-4/few-heads"].status is not Status.INAPPLICABLE
+    assert both["own/saturation"].status is Status.INAPPLICABLE
+    assert one["own/feature-learning"].status is Status.UNDECIDED
+
+
+def test_numbers_of_heads_fit_the_plan():
+    rule = TRAINED[0].training.scaled(9)
+    assert [heads for heads, _ in rule.planned] == [3, 6, 9, 18, 36, 117]
+    assert rule.chosen == 18
+    assert [heads for heads, _ in rule.scaled(1).planned] == [1, 2, 4, 13]
 
 
 def test_a_plan_without_heads_is_refused():

@@ -347,11 +347,17 @@ def test_the_experiment_about_heads(bench: Bench):
     assert case.heights == pytest.approx(np.log(case["training"][:, 1:]).mean(axis=1))
 
 
-@pytest.mark.parametrize("name", CLAIMS)
-def test_a_users_plan_says_nothing(name: str):
-    plan = Plan(draw_task(2, 4, 4, 2, 0.5, seed=0), heads=2)
-    verdict = check(CLAIMS[name], Bench(instances=[plan]))
-    assert verdict.status is Status.INAPPLICABLE
+def test_claims_about_a_users_plan():
+    """Four layers are trained on its task; the prompts and the witness are of that plan."""
+    plan = Plan(draw_task(2, 4, 4, 2, 0.5, seed=0, name="mine"), heads=2)
+    bench = Bench(instances=[plan], options={"steps": 2, "records": 2})
+    verdicts = {name: check(claim, bench) for name, claim in CLAIMS.items()}
+    assert all(v.status is not Status.INAPPLICABLE for v in verdicts.values())
+    assert verdicts["figure-5/work"].status is Status.HOLDS
+    assert "mine" in str(verdicts["figure-2b/ood-above"].witness)
+    (run,) = bench.evidence(DEEP)
+    assert run.how.task is plan.task
+    assert {case.group for case in bench.evidence(HEADS)} == {"mine"}
 
 
 def test_figure_2b(bench: Bench):

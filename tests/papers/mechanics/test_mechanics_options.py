@@ -139,6 +139,45 @@ def test_factors_of_any_width_with_weight_decay():
     assert run.one_minus_nuclear_correlation[0, -1] == pytest.approx(turn, rel=1e-9)
 
 
+@pytest.mark.parametrize("algorithm", ["ngd", "gd"])
+def test_several_heads_step_by_step(algorithm):
+    run = lm.train(
+        TOY, algorithm=algorithm, heads=3, seed=4, rate=0.3, steps=40, record=(40,), predict="a b c"
+    )
+    start = np.random.default_rng(4).uniform(-1, 1, (3, 4, 4)) / 2
+    wanted = descent.train_heads(ROWS, TOY.E, start, 0.3, 40, normalized=algorithm == "ngd")
+    found = run.model.weights(0)
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
+    loss, _ = descent.risk_of_heads(ROWS, TOY.E, wanted)
+    np.testing.assert_allclose(run.log_loss[0, -1], np.log(loss), atol=1e-12)
+    together = np.stack([TOY.W_mm] * 3)
+    assert run.correlation[0, -1] == pytest.approx(descent.correlation(wanted, together))
+    each = [1 - descent.correlation(W, TOY.W_mm) for W in wanted]
+    assert run.worst_head[0, -1] == pytest.approx(max(each))
+    asked = TOY.encode("a b c")
+    mean = np.mean([descent.softmax(TOY.E[asked] @ W @ TOY.E[asked[-1]]) for W in wanted], axis=0)
+    np.testing.assert_allclose(run.predictions[0][0].attention, mean, atol=1e-12)
+    before = np.mean([descent.softmax(TOY.E[[0, 1, 2]] @ W @ TOY.E[2]) for W in start], axis=0)
+    np.testing.assert_allclose(SETTING.looks(run, 0)[0].before, before, atol=1e-12)
+
+
+def test_the_gradient_of_several_heads_by_differences():
+    heads = np.random.default_rng(1).standard_normal((2, 4, 4))
+    slope = descent.risk_of_heads(ROWS, TOY.E, heads)[1]
+    move = np.random.default_rng(2).standard_normal(heads.shape) * 1e-6
+    up, down = (descent.risk_of_heads(ROWS, TOY.E, heads + sign * move)[0] for sign in (1, -1))
+    assert np.sum(slope * move) == pytest.approx((up - down) / 2, rel=1e-7)
+
+
+def test_heads_that_are_saturated_still_move_together():
+    """Masses of 1 - e^-1000: every head goes on along W^mm, and nothing rounds to zero."""
+    acyclic = Dataset.from_sentences("acyclic", ["a b c a", "b c b"])
+    run = lm.train(acyclic, heads=2, rate=1.0, steps=2000, record=(500, 2000))
+    assert run.log_loss[0, -1] < -990
+    assert run.norm[0, -1] == pytest.approx(2000, rel=0.001)
+    assert run.worst_head[0, -1] == pytest.approx(run.worst_head[0, 0] / 16, rel=0.01)
+
+
 def test_local_limits_of_what_is_selected():
     run = lm.train(TOY, loss="corr", rate=0.1, steps=300)
     (local,) = pseudo_limits([TOY], [run.model.weights(0)], Training(loss="linear"), "selected")
@@ -178,6 +217,11 @@ def test_derivatives_of_losses(loss):
         ({"algorithm": "factored", "width": 0}, "width of at least 1"),
         ({"algorithm": "sgd", "batch": 0}, "batch must be a number of at least 1"),
         ({"algorithm": "factored", "decay": -1.0}, "decay must be"),
+        ({"algorithm": "adam", "heads": 2}, "no effect with algorithm adam; it is for ngd, gd"),
+        ({"heads": 2, "start": "zero"}, "equal ones would stay equal"),
+        ({"heads": 2, "loss": "squared"}, "on the log loss, identity head"),
+        ({"heads": 2, "epsilon": 1e-9}, "no effect with several heads"),
+        ({"heads": 0}, "at least one head"),
     ],
 )
 def test_options_without_effect(options, words_):

@@ -23,6 +23,7 @@ from lemmata.settings import Evidence
 
 from ..experiments.deep import DEEP, HEADS, LOSSES, Heads, fixed_time
 from ..setting import DeepRun
+from ._by_plan import for_each_plan
 from .training import fall_together
 
 claim = partial(statements("context"), on=DEEP, unbreakable="it speaks of the runs of a figure")
@@ -122,6 +123,7 @@ def _steps_up(evidence: Evidence[Heads]) -> tuple[list[tuple[Heads, Heads]], lis
     "in the same time: matrix products cost the same, and there is more attention to compute.",
     on=HEADS,
 )
+@for_each_plan
 def figure_5_work(evidence: Evidence[Heads]) -> Comparisons:
     """Counted, as a busy machine could not tell; the figure shows what was measured."""
     products, weights = (
@@ -142,6 +144,7 @@ def figure_5_work(evidence: Evidence[Heads]) -> Comparisons:
     "H = 4, where the training loss is least.",
     on=HEADS,
 )
+@for_each_plan
 def figure_5_least(evidence: Evidence[Heads]) -> Comparisons:
     """How long a step takes is measured on this machine, the losses are those of so many steps."""
     if np.any(np.diff([case.seconds for case in evidence if case.heads >= LEAST]) <= 0):
@@ -170,9 +173,12 @@ def figure_5_least(evidence: Evidence[Heads]) -> Comparisons:
     "inference loss than any weights of one layer with one head have.",
     on=HEADS,
 )
+@for_each_plan
 def figure_5_few_heads(evidence: Evidence[Heads]) -> Comparisons:
     """In domain, over the last third of the run; the least for one layer is known."""
     one = evidence.cases[0]
+    if not one.floor > 0:
+        return Silence("one layer with one head reaches y* on this plan", applies=False)
     last = np.log(one["in_domain"][:, -(len(one.steps) // 3) :]).mean(axis=1)
     part = "log of one layer's least loss over four layers'"
     return _above_zero([np.log(one.floor) - last], [one.name], part)
@@ -186,6 +192,7 @@ def figure_5_few_heads(evidence: Evidence[Heads]) -> Comparisons:
     "the run.",
     on=HEADS,
 )
+@for_each_plan
 def figure_5_iterations(evidence: Evidence[Heads]) -> Comparisons:
     """How long a step takes is left out."""
     pairs, names = _steps_up(evidence.where(lambda case: case.heads >= LEAST))
@@ -200,6 +207,7 @@ def figure_5_iterations(evidence: Evidence[Heads]) -> Comparisons:
     "with the most heads is between half and twice that with the fewest.",
     on=HEADS,
 )
+@for_each_plan
 def heads_per_step(evidence: Evidence[Heads]) -> Comparisons:
     """What more heads cost is time."""
     few, *_, many = evidence

@@ -18,7 +18,7 @@ from lemmata.claims import (
 )
 from lemmata.settings import Evidence
 
-from ..experiments.inference import PROMISES, PROMPTS, Promise
+from ..experiments.inference import PROMISES, PROMPTS, Asked
 from ..experiments.points import POINTS, Point
 from ..setting import CONVERGENCE, NOISE, prediction_error, shifted_law, standard_law
 from ._averages import prompts_under, too_many
@@ -36,11 +36,11 @@ at_points = partial(claim, on=POINTS, hypotheses=(NOISE,))
     "1 - delta, for every lambda of norm at most B.",
     hypotheses=CONVERGENCE,
 )
-def theorem_2(evidence: Evidence[Promise]) -> Comparisons:
+def theorem_2(evidence: Evidence[Asked]) -> Comparisons:
     """With the worst lambda, at T exactly: of descent, for the epsilon that makes T its length, and
     with attention frozen for the plan's epsilon; and by how much T is too long."""
 
-    def missed(case: Promise) -> float:
+    def missed(case: Asked) -> float:
         return float(np.sum(case.errors(case.run.away) > case.epsilon_reached))
 
     parts = [
@@ -57,15 +57,13 @@ def theorem_2(evidence: Evidence[Promise]) -> Comparisons:
     return parts
 
 
-def _missed_at_T(case: Promise, times: float = 1.0) -> float:
+def _missed_at_T(case: Asked, times: float = 1.0) -> float:
     """Prompts outside at T, for ||lambda|| so many times the plan's B, with attention frozen."""
     errors = case.errors(case.away(case.needed(times)), times)
     return float(np.sum(errors > case.plan.epsilon))
 
 
-def _outside(
-    evidence: Evidence[Promise], count: Callable[[Promise], float], part: str
-) -> Comparison:
+def _outside(evidence: Evidence[Asked], count: Callable[[Asked], float], part: str) -> Comparison:
     deltas = evidence.each(lambda case: case.plan.delta)
     return share_at_most(evidence.each(count), PROMPTS, deltas, part=part)
 
@@ -77,7 +75,7 @@ def _outside(
     "log(100) / -log(1 - eta_w zeta_0 / (2K)), and (22) holds again.",
     hypotheses=CONVERGENCE,
 )
-def assumption_4(evidence: Evidence[Promise]) -> Comparisons:
+def assumption_4(evidence: Evidence[Asked]) -> Comparisons:
     """T in whole steps, where it is not zero, and prompts with ||lambda|| = 10 B after it."""
     outside = _outside(evidence, partial(_missed_at_T, times=10.0), "share of prompts outside")
     needy = evidence.where(lambda case: case.needed() > 0)
@@ -99,7 +97,7 @@ def assumption_4(evidence: Evidence[Promise]) -> Comparisons:
     "exp(-s).",
 )
 @case_by_case
-def equation_68(case: Promise) -> Comparisons:
+def equation_68(case: Asked) -> Comparisons:
     """The exact tail of chi-square with N degrees of freedom."""
     s, N = np.array([0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0]), case.task.N
     tail = chi2.sf(N + 2 * np.sqrt(N * s) + 2 * s, N)
@@ -114,7 +112,7 @@ def equation_68(case: Promise) -> Comparisons:
     hypotheses=(NOISE,),
 )
 @case_by_case
-def equation_69(case: Promise) -> Comparisons:
+def equation_69(case: Asked) -> Comparisons:
     """The share of prompts with longer labels, for the lambda of norm B with the largest signal."""
     labels = case.labels(case.worst(np.eye(case.task.N)))
     longer = np.sum(np.linalg.norm(labels, axis=1) > case.plan.label_bound)

@@ -14,6 +14,7 @@ from lemmata.claims import (
     case_by_case,
     equal,
     repaired,
+    share_at_most,
     statements,
 )
 
@@ -26,6 +27,7 @@ from ..experiments.descents import (
     SIMPLIFIED_DESCENTS,
     Run,
 )
+from ..experiments.inference import PROMPTS, Promise
 from ..experiments.plans import SCALES
 from ..setting import CONVERGENCE, Plan
 
@@ -83,6 +85,30 @@ def own_all_steps(plan: Plan) -> Comparisons:
     pairs = [(theory.smoothness_needed(c, g), theory.smoothness_simplified(c, g)) for g in gammas]
     ratios = [float(needed / used) for needed, used in pairs]
     return at_most(ratios, 1.0, part="the L that is needed, over that of (17)", places=factors)
+
+
+@claim(
+    "own/all-steps/inference",
+    "Theorem 2",
+    "At the paper's size with unit tokens (22) holds after the T steps of (21): by (18), which "
+    "holds for every t, (69) and (70), and for prompts with the worst lambda where attention is "
+    "frozen.",
+    on=AT_PAPER_SIZE,
+    unbreakable="it speaks of the paper's own size",
+)
+@case_by_case
+def own_inference(plan: Plan) -> Comparisons:
+    """T is 10^7 to 10^10, so that no run gets there; at these rates attention stays put."""
+    c, epsilon = plan.constants, plan.epsilon
+    promise = Promise(plan, theory.theory_rates(c, bound=theory.smoothness_simplified), seed=0)
+    T = promise.needed()
+    log_gap = np.log(c.gap) + T * np.log1p(-float(promise.rates.guaranteed))
+    bound = plan.label_bound**2 * np.exp(log_gap) / plan.task.ridge
+    outside = float(np.sum(promise.errors(promise.away(T)) > epsilon))
+    return [
+        at_most(bound, epsilon, part="error that (18), (69) and (70) allow after T steps"),
+        share_at_most(outside, PROMPTS, plan.delta, part="share of prompts outside"),
+    ]
 
 
 @claim(

@@ -11,7 +11,7 @@ from lemmata.claims import Bench, Experiment
 from lemmata.settings import Evidence
 
 from ..setting import LEAST_GAP, Plan
-from ..theory import steps_for_inference
+from ..theory import Rates, steps_for_inference
 from .descents import DESCENTS, Run
 from .plans import OfPlan
 
@@ -20,16 +20,16 @@ PROMPTS = 2_000
 
 @dataclass(frozen=True, eq=False)
 class Promise(OfPlan):
-    """What Theorem 2 promises for a plan, and what became of it.
+    """What Theorem 2 promises for a plan, and what becomes of it with attention frozen.
 
     Attributes:
         plan: what is promised about.
-        run: descent at the theory's rates.
+        rates: the step sizes of the theory.
         seed: of the prompts.
     """
 
     plan: Plan
-    run: Run
+    rates: Rates
     seed: int
 
     def labels(
@@ -50,20 +50,13 @@ class Promise(OfPlan):
     def needed(self, times: float = 1.0) -> float:
         """T of (21), in whole steps, for ||lambda|| <= B or so many times B."""
         labels, epsilon = times * self.plan.label_bound, self.plan.epsilon
-        rate = self.run.rates.guaranteed
+        rate = self.rates.guaranteed
         steps = steps_for_inference(self.plan.constants, rate, labels=labels, epsilon=epsilon)
         return float(np.ceil(float(steps)))
 
-    @property
-    def epsilon_reached(self) -> float:
-        """The epsilon for which the run is as long as T, or longer where that underflows."""
-        plan = self.plan
-        fallen = max(np.exp(int(self.run.steps[-1]) * self.run.log_guaranteed), LEAST_GAP)
-        return float(plan.label_bound**2 * plan.constants.gap * fallen / plan.task.ridge)
-
     def away(self, step: float) -> Float[np.ndarray, "N K"]:
         """A-hat - A after so many steps with attention as at the start."""
-        w = self.plan.frozen.weights_after(step, float(self.run.rates.w))
+        w = self.plan.frozen.weights_after(step, float(self.rates.w))
         return np.einsum("nhk,hk->nk", self.plan.frozen.attention, w) - self.task.target
 
     def errors(
@@ -85,12 +78,26 @@ class Promise(OfPlan):
         return high
 
 
+@dataclass(frozen=True, eq=False)
+class Asked(Promise):
+    """The same, and descent at these rates."""
+
+    run: Run
+
+    @property
+    def epsilon_reached(self) -> float:
+        """The epsilon for which the run is as long as T, or longer where that underflows."""
+        plan = self.plan
+        fallen = max(np.exp(int(self.run.steps[-1]) * self.run.log_guaranteed), LEAST_GAP)
+        return float(plan.label_bound**2 * plan.constants.gap * fallen / plan.task.ridge)
+
+
 def ask_after_training(
-    experiment: Experiment[Evidence[Promise]], plans: Sequence[Plan], bench: Bench
-) -> Evidence[Promise]:
+    experiment: Experiment[Evidence[Asked]], plans: Sequence[Plan], bench: Bench
+) -> Evidence[Asked]:
     """Thousands of prompts with the worst lambda of norm B after the T steps of Theorem 2."""
     runs = bench.evidence(DESCENTS)
-    promises = (Promise(run.plan, run, experiment.seed + i) for i, run in enumerate(runs))
+    promises = (Asked(run.plan, run.rates, experiment.seed + i, run) for i, run in enumerate(runs))
     return Evidence(tuple(promises), skipped=runs.skipped)
 
 

@@ -1,13 +1,13 @@
 """Training the one-layer transformer with Adam, as in Section 4: Figures 2a and 4."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import Bench, Experiment
+from lemmata.claims import Bench, Experiment, Own
 from lemmata.settings import Evidence
 from lemmata.training import log_spaced
 
@@ -16,6 +16,9 @@ from .initialization import initialize
 from .plans import Dictionary, OfTask, common
 
 RECORDS = 60
+
+STARTS = 6
+"""Tasks that averages are taken over, or first weights where a user's plan is the task."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class AdamRuns:
         runs: the numbers of heads, and how many steps with each; the paper does not give the
             numbers of steps, nor the heads below 30.
         chosen: the number of heads of Figure 2.
+        examples: the N that these numbers of heads are for.
         sample: the size of a training set; 0 for the population loss.
         steps: for all numbers of heads, if given.
     """
@@ -34,8 +38,17 @@ class AdamRuns:
     rate: float
     runs: tuple[tuple[int, int], ...]
     chosen: int
+    examples: int
     sample: int = 0
     steps: int | None = None
+
+    def scaled(self, N: int) -> "AdamRuns":
+        """The same for another number of examples: as many heads in proportion to it."""
+        share = N / self.examples
+        runs = {max(1, round(H * share)): steps for H, steps in self.runs}
+        return replace(
+            self, runs=tuple(runs.items()), chosen=round(self.chosen * share), examples=N
+        )
 
     @property
     def planned(self) -> tuple[tuple[int, int], ...]:
@@ -60,11 +73,14 @@ class OneLayer(OfTask):
         tokens: ``unit`` or ``Gaussian``.
         plan: the task, with the heads and first weights of the run.
         run: what was recorded.
+        group: the name of a user's plan, which is trained from several first weights; the runs of
+            a figure belong together.
     """
 
     tokens: str
     plan: Plan
     run: TrainingRun
+    group: str = ""
 
     @property
     def problems(self) -> tuple[()]:
@@ -73,7 +89,9 @@ class OneLayer(OfTask):
 
     @property
     def name(self) -> str:
-        """Tokens, heads and which task."""
+        """Tokens, heads and which task, or a user's plan and its first weights."""
+        if self.group:
+            return f"{self.group}, H={self.heads}, start {self.plan.seed}"
         return f"{self.tokens} tokens, H={self.heads}, task {self.plan.seed - 1}"
 
     @property
@@ -104,11 +122,34 @@ def _codes(plan: Plan) -> set[str]:
 def train_one_layer(
     experiment: Experiment[Evidence[OneLayer]], plans: Sequence[Plan], bench: Bench
 ) -> Evidence[OneLayer]:
-    """The gap and the loss out of domain at many steps."""
+    """The gap and the loss out of domain at many steps.
+
+    A user's plan is trained from several first weights, with numbers of heads that fit its N.
+    """
     rule: AdamRuns = experiment.training
-    progress = bench.track(
-        "one-layer training", len(plans) * sum(steps for _, steps in rule.planned)
-    )
+    groups = [("", rule, list(plans))]
+    if isinstance(experiment.instances, Own):
+        groups = [(plan.name, rule.scaled(plan.task.N), _restarted(plan)) for plan in plans]
+    total = sum(len(own) * steps for _, fit, own in groups for _, steps in fit.planned)
+    progress = bench.track("one-layer training", total)
+    cases = [
+        case for name, fit, own in groups for case in _train_group(fit, own, name, bench, progress)
+    ]
+    return Evidence(tuple(cases), common([case.run.steps for case in cases]))
+
+
+def _restarted(plan: Plan) -> list[Plan]:
+    """The plan with other first weights."""
+    return [replace(plan, seed=plan.seed + i) for i in range(STARTS)]
+
+
+def _train_group(
+    rule: AdamRuns,
+    plans: Sequence[Plan],
+    group: str,
+    bench: Bench,
+    progress: Callable[[int], None],
+) -> list[OneLayer]:
     cases = []
     for H, steps in rule.planned:
         trainings = [
@@ -126,29 +167,32 @@ def train_one_layer(
         runs = train_together(trainings, store=bench.store, progress=progress)
         cases += [
             OneLayer(
-                "Gaussian" if "not_unit" in _codes(plan) else "unit", replace(plan, heads=H), run
+                "Gaussian" if "not_unit" in _codes(plan) else "unit",
+                replace(plan, heads=H),
+                run,
+                group,
             )
             for plan, run in zip(plans, runs, strict=True)
         ]
-    return Evidence(tuple(cases), common([case.run.steps for case in cases]))
+    return cases
 
 
-QUICK = AdamRuns(3e-3, (*((H, 1_200) for H in (2, 4, 6, 12, 24)), (78, 300)), chosen=12)
+QUICK = AdamRuns(3e-3, (*((H, 1_200) for H in (2, 4, 6, 12, 24)), (78, 300)), chosen=12, examples=6)
 PAPER = AdamRuns(
     1e-4,
     ((4, 20_000), (8, 20_000), (20, 20_000), (30, 20_000), (64, 12_000), (400, 5_000)),
     chosen=64,
+    examples=30,
 )
 SAMPLE = 10_000
 """Prompts of a training set (Section 4)."""
 
-HEADS = Experiment(Dictionary(tasks=6), train_one_layer, QUICK, PAPER, own=True)
+HEADS = Experiment(Dictionary(tasks=STARTS), train_one_layer, QUICK, PAPER)
 SAMPLED = Experiment(
     Dictionary(),
     train_one_layer,
     replace(QUICK, sample=SAMPLE),
     replace(PAPER, sample=SAMPLE),
-    own=True,
 )
 """With Gaussian tokens this is Section 4's set-up to the letter."""
 

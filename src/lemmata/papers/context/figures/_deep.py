@@ -5,7 +5,15 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import COLUMN_WIDTH, PALETTE, Drawing, draw_logarithmic, number, style
+from lemmata.drawing import (
+    COLUMN_WIDTH,
+    PALETTE,
+    Drawing,
+    draw_logarithmic,
+    draw_sizes,
+    number,
+    style,
+)
 
 from ..experiments.deep import DEEP, LOSSES, paper_training
 from ..setting import PROMPTS, SEEN_PROMPTS, TEST_PROMPTS, DeepRun
@@ -28,7 +36,7 @@ def draw(bench: Bench) -> Drawing:
     (deep,) = bench.evidence(DEEP)
     least = deep.how.task.minimum
     with style():
-        picture = Figure(figsize=(COLUMN_WIDTH, 2.3))
+        picture = Figure(figsize=(COLUMN_WIDTH, 2.6))
         axes = picture.subplots()
         for name in LOSSES:
             axes.plot(
@@ -47,8 +55,17 @@ def draw(bench: Bench) -> Drawing:
         axes.set_xlabel("step $t$")
         axes.set_ylabel("loss")
         picture.legend(loc="outside upper center", ncols=2, columnspacing=1.2)
+        say_sizes(picture, deep, f"$H={deep.how.heads}$, 1 seed", between="\n")
     numbers = _numbers(deep)
     return Drawing(picture, _caption(deep, numbers), numbers)
+
+
+def say_sizes(picture: Figure, deep: DeepRun, trials: str, between: str = ", ") -> None:
+    """What was trained, in a line (or two) below the panels."""
+    training, task = deep.how, deep.how.task
+    sizes = f"$N={task.N}$, $K={task.K}$, $d={task.d}$, $m={task.m}$, $\\tau={number(task.tau)}$"
+    model = f"{training.layers} layers, $d_{{model}}={training.d_model}$, {trials}"
+    draw_sizes(picture, f"{sizes}{between}{model}")
 
 
 def _numbers(deep: DeepRun) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from lemmata.drawing import (
 from lemmata.settings import Evidence
 
 from ..experiments.deep import HEADS, LOSSES, Heads, fixed_time
-from ._deep import COLOURS, MARKS, NAMES, choices
+from ._deep import COLOURS, MARKS, NAMES, choices, say_sizes
 
 SHADES = tuple(PALETTE[name] for name in ("blue", "orange", "green", "purple"))
 LINES = ("-", "--", "-.", ":")
@@ -33,7 +33,7 @@ def draw(bench: Bench) -> Drawing:
     """
     evidence = bench.evidence(HEADS)
     with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 2.4))
+        picture = Figure(figsize=(TEXT_WIDTH, 2.55))
         ends, times, steps = picture.subplots(1, 3)
         _draw_ends(ends, evidence)
         _draw_curves(times, evidence, timed=True)
@@ -45,6 +45,8 @@ def draw(bench: Bench) -> Drawing:
         steps.set_xlabel("step $t$")
         steps.sharey(times)
         steps.legend(loc="upper right")
+        first = evidence.cases[0]
+        say_sizes(picture, first.runs[0], f"{len(first.runs)} seeds")
     numbers = _numbers(evidence)
     return Drawing(picture, _caption(evidence, numbers), numbers)
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, draw_band, number, style
+from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, draw_band, draw_sizes, number, style
 from lemmata.settings import Evidence
 
 from ..experiments.ridge import SWEEPS, Sweep
@@ -17,13 +17,16 @@ def draw(bench: Bench) -> Drawing:
     """Exact curves: the distance, and the two risks behind it."""
     sweeps = bench.evidence(SWEEPS)
     with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 2.2))
+        picture = Figure(figsize=(TEXT_WIDTH, 2.35))
         distance, risk = picture.subplots(1, 2)
         _draw_distance(distance, sweeps)
         _draw_risk(risk, sweeps)
         for axes in (distance, risk):
             axes.axvline(sweeps.cases[0].task.m, color=PALETTE["grey"], linestyle=":", lw=0.9)
             axes.set_xlabel("examples in a prompt $N$")
+        task = sweeps.cases[0].task
+        sizes = f"$K={task.K}$, $d={task.d}$, $m={task.m}$, $\\tau={task.tau:g}$"
+        draw_sizes(picture, f"{sizes}, {len(sweeps)} dictionaries, exact")
     numbers = _numbers(sweeps)
     return Drawing(picture, _caption(sweeps, numbers), numbers)
 

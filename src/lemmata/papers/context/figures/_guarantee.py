@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import COLUMN_WIDTH, PALETTE, Drawing, number, style
+from lemmata.drawing import COLUMN_WIDTH, PALETTE, Drawing, draw_sizes, number, style
 
 from ..experiments.descents import DESCENTS, Run
 from ..experiments.inference import Promise
@@ -18,15 +18,18 @@ def draw(bench: Bench) -> Drawing:
     runs = [run for run in bench.evidence(DESCENTS) if run.choice == (1.0, 1.0)]
     run = runs[len(runs) // 2 - 2]
     with style():
-        picture = Figure(figsize=(COLUMN_WIDTH, 2.4))
+        picture = Figure(figsize=(COLUMN_WIDTH, 2.55))
         axes = picture.subplots()
         numbers = _draw_curves(axes, run)
+        task = run.plan.task
+        sizes = f"$N={task.N}$, $K={task.K}$, $d={task.d}$, $m={task.m}$, $\\tau={task.tau:g}$"
+        draw_sizes(picture, f"{sizes}, $H={run.plan.heads}$, one task")
     return Drawing(picture, _caption(run, numbers), numbers)
 
 
 def _draw_curves(axes: Axes, run: Run) -> dict[str, Any]:
     rate, first = float(run.rates.guaranteed), run.plan.constants.gap
-    T = Promise(run.plan, run, 0).needed()
+    T = Promise(run.plan, run.rates, 0).needed()
     t = np.geomspace(1, 2 * T, 400)
     edge = 0.98 * run.plan.frozen.largest_stable_rate
     bound = np.log(first) + t * np.log1p(-rate)

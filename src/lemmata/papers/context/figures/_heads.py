@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, number, style
+from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, draw_sizes, number, style
 
 from ..experiments.training import HEADS, OneLayer, first_task
 
@@ -19,7 +19,7 @@ def draw(bench: Bench) -> Drawing:
     """The gap on a logarithmic axis, and what attention as at the start would leave for H < N."""
     runs = first_task(bench.evidence(HEADS))
     with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 2.5))
+        picture = Figure(figsize=(TEXT_WIDTH, 2.65))
         grid = picture.subplots(1, 2, sharey=True)
         for axes, tokens, letter in zip(grid, ("unit", "Gaussian"), "ab", strict=True):
             _draw_panel(axes, [case for case in runs if case.tokens == tokens])
@@ -27,8 +27,20 @@ def draw(bench: Bench) -> Drawing:
         grid[0].set_ylabel("gap $L - L^*$")
         grid[0].set_ylim(bottom=max(1e-7, min(float(case.gaps.min()) for case in runs) / 2))
         grid[1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        say_sizes(picture, runs[0], heads=False)
     numbers = _numbers(runs)
     return Drawing(picture, _caption(runs, numbers), numbers)
+
+
+def say_sizes(picture: Figure, case: OneLayer, *, heads: bool = True) -> None:
+    """What was trained, in a line below the panels."""
+    task, training = case.task, case.run.how
+    count = f"$H={training.heads}$, " if heads else ""
+    draw_sizes(
+        picture,
+        f"$N={task.N}$, $K={task.K}$, $d={task.d}$, $m={task.m}$, {count}$\\tau={task.tau:g}$, "
+        f"Adam with step size {number(training.rate)}, one task",
+    )
 
 
 def _draw_panel(axes: Axes, runs: list[OneLayer]) -> None:

@@ -11,7 +11,7 @@ from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, number, style
 
 from ..experiments.training import SAMPLED, OneLayer, curves
 from ._deep import COLOURS, NAMES
-from ._heads import FROZEN
+from ._heads import FROZEN, say_sizes
 
 VALUES = {
     "training": lambda case: case.gaps + case.task.minimum,
@@ -30,7 +30,7 @@ def draw(bench: Bench) -> Drawing:
         "(d) Gaussian, sampled": sampled["Gaussian"],
     }
     with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 2.3))
+        picture = Figure(figsize=(TEXT_WIDTH, 2.45))
         grid = picture.subplots(1, 4, sharey=True)
         for axes, (title, case) in zip(grid, panels.items(), strict=True):
             _draw_panel(axes, case)
@@ -38,6 +38,7 @@ def draw(bench: Bench) -> Drawing:
         grid[0].set_ylabel("loss")
         handles, names = grid[0].get_legend_handles_labels()
         picture.legend(handles, names, loc="outside upper center", ncols=3)
+        say_sizes(picture, full["unit"])
     numbers = {title[4:]: _numbers(case) for title, case in panels.items()}
     return Drawing(picture, _caption(full["unit"], sampled["unit"], numbers), numbers)
 

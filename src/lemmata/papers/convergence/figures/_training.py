@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import PALETTE, SMALL, TEXT_WIDTH, draw_band, number, style
+from lemmata.drawing import PALETTE, SMALL, TEXT_WIDTH, draw_band, draw_sizes, number, style
 from lemmata.papers._paper import Drawing
 from lemmata.settings import Evidence
 
@@ -31,7 +31,7 @@ def draw(bench: Bench) -> Drawing:
     first = replace(first, columns={**first.columns, "rate": first.value_rate})
     starts = _informative_from(first, second)
     with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 3.9))
+        picture = Figure(figsize=(TEXT_WIDTH, 4.05))
         grid = picture.subplots(2, 3)
         _draw_losses(grid[0, 0], grid[1, 0], first, second)
         _draw_cosines(grid[0, 1], grid[1, 1], first, second, starts)
@@ -41,6 +41,9 @@ def draw(bench: Bench) -> Drawing:
             axes.set_xlabel(r"updates $t$ of $W_{\mathrm{ov}}$")
         for axes in grid[1]:
             axes.set_xlabel(r"updates $t$ of $W_{\mathrm{kq}}$")
+        rates = (number(float(stage.rate[0, 0])) for stage in (first, second))
+        steps = rf"$\eta_0={next(rates)}$, $\eta={next(rates)}$"
+        draw_sizes(picture, f"$|V|={second.cases[0].K}$, {steps}, {len(second)} datasets")
     numbers = _numbers(first, second, starts)
     return Drawing(picture, _caption(first, second, starts), numbers)
 

@@ -13,6 +13,11 @@ FIGURES = (
         "The data of Figure 4, trained up to the limit by a scheme of two parts",
         f"{_HERE}._limit",
     ),
+    Figure(
+        "mechanics/4-parts",
+        "Besides Figures 3 and 4: the part outside the ties, attention, norms and components",
+        f"{_HERE}._parts",
+    ),
     Figure("mechanics/5", "Local convergence under a squared loss", f"{_HERE}._squared"),
     Figure("mechanics/6", "Local convergence under cross-entropy", f"{_HERE}._cross_entropy"),
     Figure(

@@ -14,7 +14,7 @@ from lemmata.settings import Evidence
 
 from ..experiments import ACYCLIC_RUN, Looked, Random, train
 from ..setting import ACYCLIC, Dataset, Training
-from ._trials import draw_direction, of, spread
+from ._trials import draw_direction, of, say_sizes, spread
 
 PAPER = 0.99
 """The paper reports a mean correlation above this."""
@@ -34,11 +34,12 @@ def draw(bench: Bench) -> Drawing:
     """The correlation, and how fast it approaches 1."""
     run, long = bench.evidence(ACYCLIC_RUN), bench.evidence(LONG_RUN)
     with style():
-        picture = Figure(figsize=(COLUMN_WIDTH, 3.7))
+        picture = Figure(figsize=(COLUMN_WIDTH, 3.85))
         above, below = picture.subplots(2, 1)
         draw_direction(above, run, PAPER, "above 0.99")
         above.set_xlabel("step $t$")
         _draw_rate(below, run, long)
+        say_sizes(picture, run, ACYCLIC)
     numbers = _numbers(run, long)
     return Drawing(picture, _caption(run, numbers), numbers)
 

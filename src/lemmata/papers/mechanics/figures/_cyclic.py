@@ -13,8 +13,8 @@ from lemmata.papers._paper import Drawing
 from lemmata.settings import Evidence
 
 from ..experiments import CYCLIC_RUN
-from ..setting import Dataset
-from ._trials import draw_direction, draw_level, draw_trials, median, of, spread
+from ..setting import CYCLIC, Dataset
+from ._trials import draw_direction, draw_level, draw_trials, median, of, say_sizes, spread
 
 PAPER_CORRELATION = 0.987
 """The paper's mean at the end."""
@@ -30,13 +30,14 @@ def draw(bench: Bench) -> Drawing:
     """Correlation with W^mm, and distance to the exact W^cyc."""
     run = bench.evidence(CYCLIC_RUN)
     with style():
-        picture = Figure(figsize=(COLUMN_WIDTH, 3.7))
+        picture = Figure(figsize=(COLUMN_WIDTH, 3.85))
         # Margins by hand: to find them would take a fifth of the time of saving.
         picture.set_layout_engine("none")
-        margins = {"left": 0.165, "right": 0.985, "bottom": 0.1, "top": 0.955, "hspace": 0.16}
+        margins = {"left": 0.165, "right": 0.985, "bottom": 0.135, "top": 0.955, "hspace": 0.16}
         above, below = picture.subplots(2, 1, sharex=True, gridspec_kw=margins)
         draw_direction(above, run, PAPER_CORRELATION, "0.987")
         _draw_distance(below, run)
+        say_sizes(picture, run, CYCLIC)
     numbers = _numbers(run)
     return Drawing(picture, _caption(run, numbers), numbers)
 

@@ -6,6 +6,7 @@ everything the text says about the figure holds.
 
 from typing import Any
 
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -33,7 +34,10 @@ CHAIN: dict[int, Place] = {2: (0.0, 2.2), 1: (0.0, 1.1), 0: (-0.95, 0.0), 3: (0.
 TIE: dict[int, Place] = {2: (0.0, 2.2), 0: (-0.95, 1.1), 1: (0.95, 1.1), 3: (0.0, 0.0)}
 """Where the tokens of each graph go: tied tokens in a triangle, so that no arrow meets another."""
 
-RADIUS = 8.0
+LABELS = 10.0
+"""Points of the tokens' names: their subscripts stay legible in print."""
+
+RADIUS = 9.5
 """Of a token in a graph, in points."""
 
 
@@ -50,7 +54,7 @@ def example() -> Dataset:
 def draw(bench: Bench) -> Drawing:
     """Read the structure off the samples; nothing is trained and nothing is random."""
     dataset = example()
-    with style():
+    with style(), rc_context({"font.size": LABELS}):
         picture = Figure(figsize=(TEXT_WIDTH, 2.15))
         axes = picture.subplots(1, 5, width_ratios=[1.0, 0.9, 0.9, 1.0, 0.9])
         first, second = dataset.graphs.values()

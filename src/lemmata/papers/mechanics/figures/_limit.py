@@ -12,8 +12,8 @@ from lemmata.papers._paper import Drawing
 from lemmata.settings import Evidence
 
 from ..experiments import CYCLIC_RUN, Looked, train
-from ..setting import Dataset, Training
-from ._trials import draw_level, of, spread
+from ..setting import CYCLIC, Dataset, Training
+from ._trials import draw_level, of, say_sizes, spread
 
 CLOSE = 1e-6
 """1 - correlation below this counts as having arrived."""
@@ -31,7 +31,7 @@ def draw(bench: Bench) -> Drawing:
     """Both parts of Theorem 3, for this scheme and for normalized descent."""
     block, ngd = bench.evidence(BLOCK_RUN), bench.evidence(CYCLIC_RUN)
     with style():
-        picture = Figure(figsize=(COLUMN_WIDTH, 3.7))
+        picture = Figure(figsize=(COLUMN_WIDTH, 3.85))
         above, below = picture.subplots(2, 1, sharex=True)
         _draw_panel(above, block, ngd, "one_minus_correlation")
         draw_level(above, CLOSE, "$10^{-6}$", "red")
@@ -45,6 +45,7 @@ def draw(bench: Bench) -> Drawing:
         below.set_xlabel("step $t$")
         below.set_ylabel(r"$\Vert\Pi_{\mathrm{cyc}} W(t) - W^{\mathrm{cyc}}\Vert$")
         below.legend(handles=below.lines[-1:], loc="lower left")
+        say_sizes(picture, block, CYCLIC)
     numbers = _numbers(block, ngd)
     return Drawing(picture, _caption(block, numbers), numbers)
 

@@ -16,7 +16,8 @@ from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band
 from lemmata.settings import Evidence
 
 from ..experiments import Followed
-from ._trials import draw_level, median, spread
+from ..setting import LOCAL
+from ._trials import draw_level, median, say_sizes, spread
 
 STARVED = 1e-15
 """A gradient below this is smaller than a few of the authors' epsilon: steps shrink to nothing."""
@@ -50,10 +51,11 @@ def distances(local: Evidence[Followed], limit: str) -> Float[np.ndarray, "trial
 
 def draw_panels(local: Evidence[Followed]) -> tuple[Figure, Axes, Axes]:
     """Directions above, distances below."""
-    picture = Figure(figsize=(COLUMN_WIDTH, 4.0))
+    picture = Figure(figsize=(COLUMN_WIDTH, 4.15))
     above, below = picture.subplots(2, 1, sharex=True)
     _draw_correlations(above, local)
     _draw_distances(below, local)
+    say_sizes(picture, local, LOCAL)
     return picture, above, below
 
 

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from lemmata.drawing import PALETTE, draw_band
+from lemmata.drawing import PALETTE, draw_band, draw_sizes, number
 from lemmata.settings import Evidence
 
-from ..setting import Dataset
+from ..setting import Dataset, Recipe
 
 Ends = Float[np.ndarray, "trials"]
 Grid = Float[np.ndarray, "trials records"]
@@ -28,6 +29,13 @@ def spread(values: Ends) -> dict[str, float]:
         "smallest": float(values.min()),
         "largest": float(values.max()),
     }
+
+
+def say_sizes(picture: Figure, run: Evidence[Any], recipe: Recipe) -> None:
+    """The sizes of the datasets and the number of trials, in a line below the panels."""
+    sizes = f"$K={recipe.K}$, $d={recipe.d}$, $n={recipe.n}$, $T={recipe.T}$"
+    rate = number(float(run.rate[0, 0]))
+    draw_sizes(picture, f"{sizes}, {recipe.kind}, $\\eta={rate}$, {len(run)} trials")
 
 
 def draw_trials(axes: Axes, steps: Steps, rows: Grid, worst: int) -> None:

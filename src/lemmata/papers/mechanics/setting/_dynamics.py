@@ -11,9 +11,18 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
+from jax.scipy.special import logsumexp
 from jaxtyping import Array, Bool, Float, Int
 
-from lemmata.attention import AbstractLoss, CellCoordinates, Inputs, LogLoss, LogScaled, cosine_gap
+from lemmata.attention import (
+    AbstractLoss,
+    CellCoordinates,
+    Inputs,
+    LogLoss,
+    LogScaled,
+    cosine_gap,
+    split_mass,
+)
 from lemmata.training import (
     AbstractDynamics,
     Measurements,
@@ -96,9 +105,17 @@ class TiedDynamics(AbstractDynamics[StateT]):
 
     def compare(self, state: TrainingState, following: Float[Array, "..."]) -> Measurements:
         """The weights and those of the next step against both limits."""
-        return common_measurements(state, self.target) | measure_ties(
-            self.ties, self.correction, state.weights, following
+        return (
+            common_measurements(state, self.target)
+            | measure_ties(self.ties, self.correction, state.weights, following)
+            | {"log_missed": self.log_missed(self.coordinates.logits(state.weights))}
         )
+
+    def log_missed(self, logits: Float[Array, "cells"]) -> Float[Array, ""]:
+        """The logarithm of the mean attention that is not on the label."""
+        label = self.inputs.tokens == self.inputs.label[:, None]
+        right, wrong = split_mass(self.inputs, logits, label)
+        return logsumexp(self.inputs.log_frequency + wrong - jnp.logaddexp(right, wrong))
 
 
 class AbstractDescent(TiedDynamics[TrainingState]):

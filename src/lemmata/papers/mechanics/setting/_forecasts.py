@@ -28,7 +28,8 @@ def forecasts(run: Run, i: int) -> list[Forecast]:
     request = request_of(run.options)
     algorithm = request.algorithm
     known = dataset.feasible and dataset.margin.status is Status.SOLVED and dataset.norm > 0
-    if not run.trained[i] or not known or not request.training.identity:
+    one_head = request.training.heads == 1
+    if not run.trained[i] or not known or not (request.training.identity and one_head):
         return []
     steps = np.asarray(run.steps, dtype=float)
     norm, gap = run.evidence.norm[i], run.evidence.one_minus_correlation[i]
@@ -60,6 +61,8 @@ def looks(run: Run, i: int) -> Sequence[Look]:
     model, row, start = run.model, run.row(i), dataset.initial_weights
     weights = model.weights(row) if isinstance(model, TrainingRun) else model[row].weights[-1]
     before = np.zeros_like(weights) if start is None else np.asarray(start)
+    if weights.ndim > 2:
+        before = model.algorithm.first_heads(dataset)
     words = dataset.data.vocabulary
     inputs = {sample.tokens: sample for sample in dataset.data.samples[: 10 * MOST_LOOKS]}
     return [

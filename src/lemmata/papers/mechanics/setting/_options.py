@@ -28,6 +28,11 @@ LOCAL_HINT = (
     "the local columns compare it with the limits of what it selects"
 )
 
+HEADS_HINT = (
+    "No theorem covers several heads: the risk is not convex, and tied tokens may be shared out "
+    "among the heads. The columns compare all of them with W^mm and W^cyc"
+)
+
 STARTS = ("zero", "random")
 
 Start = str | Float[np.ndarray, "dimension dimension"] | None
@@ -91,7 +96,7 @@ OPTIONS = (
     Option(
         "seed",
         "--seed",
-        "for factored, sgd and a random start; usually 0",
+        "for factored, sgd, several heads and a random start; usually 0",
         int,
         "a whole number",
     ),
@@ -118,6 +123,14 @@ OPTIONS = (
         float,
         "a number",
         ("factored",),
+    ),
+    Option(
+        "heads",
+        "--heads",
+        "how many, with their attention averaged; usually 1. Several start at random (--seed)",
+        int,
+        "a whole number",
+        ("ngd", "gd"),
     ),
     Option(
         "predict",
@@ -179,6 +192,8 @@ class Request:
             f"{training.what}: {training.steps} steps of size {step} on "
             f"{what}{epsilon if training.epsilon else ''}"
         )
+        if training.heads > 1:
+            return f"{text}. {HEADS_HINT}"
         return text if training.is_global else f"{text}. {LOCAL_HINT}"
 
 
@@ -186,11 +201,17 @@ def check_seed(options: Mapping[str, Any]) -> None:
     """Refuse a seed where nothing is drawn."""
     algorithm, start = options.get("algorithm", ALGORITHMS[0]), options.get("start")
     named = algorithm if isinstance(algorithm, str) else "an optimizer of optax"
-    drawn = named in ("factored", "sgd") or (isinstance(start, str) and start == "random")
-    if options.get("seed") is not None and not drawn:
+    several = (options.get("heads") or 1) > 1
+    if several and start is not None:
         raise InputError(
-            f"--seed (seed) has no effect with algorithm {named}; it is for factored, sgd and "
-            "--start random"
+            "--start (start) has no effect with several heads, which start at random: equal ones "
+            "would stay equal for ever"
+        )
+    drawn = named in ("factored", "sgd") or (isinstance(start, str) and start == "random")
+    if options.get("seed") is not None and not (drawn or several):
+        raise InputError(
+            f"--seed (seed) has no effect with algorithm {named}; it is for factored, sgd, several "
+            "heads and --start random"
         )
 
 

@@ -36,7 +36,7 @@ from ._options import CURVES, OPTIONS, Request, check_seed, request_of
 from ._paths import flow, follow, path
 from ._pseudo import pseudo_limits
 from ._space import TokenSpace
-from ._training import attend, expect
+from ._training import Heads, attend, expect
 
 PREFIXES = False
 """A text sentence is one sample: its last token is the label of the rest."""
@@ -48,6 +48,7 @@ COLUMNS = (
     Column("one_minus_correlation", "1 - correlation", "accurate where the correlation is 1"),
     Column("cyclic_distance", "distance to W^cyc", "of the part of W in the span of ties"),
     Column("log_gradient_norm", "", "the logarithm of the norm of the gradient"),
+    Column("log_missed", "", "the logarithm of the mean attention that is not on the label"),
     Column("midpoint_distance", "", "the distance to W^cyc midway to the next step"),
     Column("local_correlation", "local correlation", "with W^mm of the tokens it selects"),
     Column("local_distance", "", "to W^cyc of the tokens it selects"),
@@ -58,6 +59,7 @@ COLUMNS = (
         "what the least margin of W / ||W||_* lacks of the most it can be, relative to that",
     ),
     Column("one_minus_nuclear_correlation", "", "with a solution of least nuclear norm"),
+    Column("worst_head", "worst head", "of several: the largest 1 - correlation of a head"),
 )
 """What is recorded; columns without a title are too many for a terminal."""
 
@@ -185,7 +187,7 @@ class MechanicsSetting(AbstractSetting[Dataset]):
 
 def _descend(
     datasets: list[Dataset], request: Request, store: Store | None, track: Track
-) -> tuple[dict[str, Grid], list[Matrix], Any]:
+) -> tuple[dict[str, Grid], list[Matrix | Heads], Any]:
     training = request.training
     progress = track("training", len(datasets) * training.steps)
     run = training.run(datasets, store=store, progress=progress)
@@ -245,7 +247,7 @@ def _target(dataset: Dataset) -> dict[str, Any]:
 
 
 def _predict(
-    dataset: Dataset, request: Request, weights: Matrix, tokens: Sequence[int], text: str
+    dataset: Dataset, request: Request, weights: Matrix | Heads, tokens: Sequence[int], text: str
 ) -> Prediction:
     attention = attend(dataset, weights, tokens)
     chances = expect(dataset, request.training, tokens, attention)

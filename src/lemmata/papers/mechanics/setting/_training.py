@@ -8,13 +8,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Float
+from jaxtyping import Array, Float
 from scipy.special import softmax
 
 from lemmata._errors import InputError, unknown_name
 from lemmata.attention import Inputs
 from lemmata.tokens import TokenData
-from lemmata.training import AbstractDynamics, Recording, Store, log_spaced, record_steps, run
+from lemmata.training import (
+    AbstractDynamics,
+    Recording,
+    Rule,
+    Store,
+    log_spaced,
+    record_steps,
+    run,
+)
 
 from ._batch import Batch, Limit, Matrix
 from ._dataset import Dataset
@@ -26,6 +34,7 @@ from ._dynamics import (
     SelectionTraining,
 )
 from ._heads import Head, Loss, check_head, checked_loss, is_identity, scores, takes_softmax
+from ._several_heads import HeadsTraining
 
 ADAM = optax.chain(optax.scale_by_adam(), optax.scale(-1.0))
 """One value, so that all runs share compiled programs."""
@@ -42,6 +51,9 @@ Rate = float | int | str
 USUAL_RATE = 0.01
 
 Progress = Callable[[int], None]
+
+Heads = Float[np.ndarray, "heads dimension dimension"]
+"""The weights of several heads."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +78,8 @@ class Training:
         batch: how many samples ``sgd`` draws at each step.
         width: of the factors, dimension by width; None is the dimension.
         decay: ``factored`` descends on the loss plus decay (||K||^2 + ||Q||^2) / 2.
+        heads: how many, with their attention averaged, for ``ngd`` and ``gd`` on the log loss with
+            the identity head. Several start at random, whatever W(0) is: equal ones stay equal.
     """
 
     algorithm: Algorithm = "ngd"
@@ -79,6 +93,7 @@ class Training:
     batch: int = 1
     width: int | None = None
     decay: float = 0.0
+    heads: int = 1
 
     def __post_init__(self) -> None:
         self._check_algorithm()
@@ -101,6 +116,12 @@ class Training:
             raise InputError("epsilon has an effect with the algorithm ngd only")
         if self.algorithm == "block" and not self.is_global:
             raise InputError("the block scheme is for the log loss with the identity head")
+        if self.heads < 1:
+            raise InputError(f"there must be at least one head; got {self.heads}")
+        if self.heads > 1 and not (self.is_global and self.algorithm in ("ngd", "gd")):
+            raise InputError("several heads are for ngd and gd on the log loss, identity head")
+        if self.heads > 1 and self.epsilon:
+            raise InputError("epsilon has no effect with several heads; leave it out")
 
     def _check_sizes(self) -> None:
         """Options of one algorithm are refused with the others."""
@@ -178,10 +199,11 @@ class Training:
         """The algorithm, in words."""
         width = "" if self.width is None else f" of width {self.width}"
         decay = f", with weight decay {self.decay:g}" if self.decay else ""
+        layer = "W" if self.heads == 1 else f"{self.heads} heads, averaged (seed {self.seed})"
         many = "1 sample" if self.batch == 1 else f"{self.batch} samples"
         return {
-            "ngd": "normalized gradient descent on W",
-            "gd": "gradient descent on W",
+            "ngd": f"normalized gradient descent on {layer}",
+            "gd": f"gradient descent on {layer}",
             "sgd": f"stochastic gradient descent on W ({many} a step, seed {self.seed})",
             "adam": "Adam on W",
             "block": "gradient descent inside S_cyc and normalized gradient descent outside",
@@ -208,6 +230,7 @@ class Training:
         Without ``limits`` these are the ones that the dataset's own graphs define.
         """
         whole = not isinstance(self.algorithm, str) or self.algorithm in ("factored", "adam")
+        whole |= self.heads > 1
         batch = Batch(datasets, self.loss, self.head, limits, embedded=whole)
         rate = np.array([self.rate_of(dataset) for dataset in datasets])
         shared: dict[str, Any] = {
@@ -253,12 +276,25 @@ class Training:
             return OptaxTraining(
                 start=batch.start, optimizer=self.algorithm, stretch=once, **shared
             )
-        return SelectionTraining(
-            start=batch.start,
-            rule="ngd" if self.algorithm == "ngd" else "gd",
-            epsilon=self.epsilon,
-            **shared,
-        )
+        rule: Rule = "ngd" if self.algorithm == "ngd" else "gd"
+        if self.heads > 1:
+            return HeadsTraining(start=self._starts(datasets, batch), rule=rule, **shared)
+        return SelectionTraining(start=batch.start, rule=rule, epsilon=self.epsilon, **shared)
+
+    def first_heads(self, dataset: Dataset) -> Heads:
+        """Where several heads start: uniform in ±1/√d, as the authors draw one."""
+        d = dataset.E.shape[1]
+        draw = np.random.default_rng(self.seed)
+        return draw.uniform(-1, 1, (self.heads, d, d)) / np.sqrt(d)
+
+    def _starts(
+        self, datasets: Sequence[Dataset], batch: Batch
+    ) -> Float[Array, "datasets heads dimension dimension"]:
+        starts = np.zeros((len(datasets), self.heads, *batch.start.shape[1:]))
+        for start, dataset in zip(starts, datasets, strict=True):
+            first = self.first_heads(dataset)
+            start[:, : first.shape[1], : first.shape[2]] = first
+        return jax.device_put(starts)
 
     def _factors(self, count: int, dimension: int) -> dict[str, Any]:
         """Small random factors, whatever W(0) is."""
@@ -307,13 +343,16 @@ class TrainingRun:
             jax.tree.map(lambda leaf: leaf[rows], self.inputs),
         )
 
-    def weights(self, i: int) -> Matrix:
-        """W at the end of dataset i (in token coordinates, for orthonormal embeddings)."""
+    def weights(self, i: int) -> Matrix | Heads:
+        """W at the end of dataset i (in token coordinates, for orthonormal embeddings).
+
+        Of several heads, one matrix each.
+        """
         dataset = self.datasets[i]
         final = np.asarray(self.recording.final.weights[i])
-        if final.ndim == 2:
+        if final.ndim > 1:
             d = dataset.E.shape[1]
-            return final[:d, :d]
+            return final[..., :d, :d]
         return self.inputs.dense(i, final, dataset.K)
 
     def attention(self, i: int, tokens: Sequence[int]) -> Float[np.ndarray, "positions"]:
@@ -332,10 +371,11 @@ class TrainingRun:
 
 
 def attend(
-    dataset: Dataset, weights: Matrix, tokens: Sequence[int]
+    dataset: Dataset, weights: Matrix | Heads, tokens: Sequence[int]
 ) -> Float[np.ndarray, "positions"]:
-    """The attention weights on an input."""
-    return softmax(dataset.E[list(tokens)] @ (weights @ dataset.E[tokens[-1]]))
+    """The attention weights on an input, averaged over heads."""
+    asked = np.atleast_2d(weights @ dataset.E[tokens[-1]])
+    return softmax(asked @ dataset.E[list(tokens)].T, axis=1).mean(axis=0)
 
 
 def expect(

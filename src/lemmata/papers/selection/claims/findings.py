@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from lemmata.claims import Comparison, Fact, at_least, at_most, equal, statements
+from lemmata.claims import Comparison, Fact, Silence, at_least, at_most, equal, statements
 from lemmata.settings import Evidence, hypothesis
 
-from ..experiments.endings import clock
+from ..experiments.endings import clock, decay, lengths, over, power
 from ..experiments.ensembles import ACCEPTED, JENSEN, RIVALS, Accepted, JensenPoint, Rivals
 from ..experiments.mean_fields import MEAN_FIELD, Followed
-from ..experiments.runs import SGD, Pair
-from ..experiments.switched_encodings import SWITCHED, Switched
+from ..experiments.runs import ADAM, PAPER, SGD, Pair
+from ..experiments.switched_encodings import ADAM_SWITCHED, SWITCHED, Switched
 from ..setting import CONVERGES, FITS
 from ._over_seeds import mean_at_least, mean_at_most, vanishes
 
@@ -86,6 +86,60 @@ def untrained_positions(switched: Evidence[Switched]) -> Comparison:
         for T in switched.cases[0].trained
     }
     return mean_at_most("trained over other subsets", rows, 0.2)
+
+
+@claim(
+    "own/trained-advantage/adam",
+    "beside Figure 5",
+    "The same with Adam.",
+    hypotheses=(CONVERGES,),
+    on=ADAM_SWITCHED,
+    unbreakable=SEEDS,
+)
+@claim(
+    "own/trained-advantage",
+    "beside Figure 2",
+    "With fixed encodings most of the loss at longer lengths is due to the advantage of trained "
+    "positions, whose e_i'W e_i is larger than that of others: with the others raised as much, "
+    "less than half is left.",
+    hypotheses=(CONVERGES,),
+    on=SWITCHED,
+    unbreakable=SEEDS,
+)
+def trained_advantage(switched: Evidence[Switched]) -> Comparison:
+    """A chosen position that was trained draws e^advantage times the attention of one that was
+    not, however large C is."""
+    rows = {
+        f"T = {T}": [case.level[T] / case.longer[T][0] for case in switched]
+        for T in switched.cases[0].level
+    }
+    return mean_at_most("loss without the advantage, over the loss", rows, 0.5)
+
+
+@claim(
+    "own/adam-forgets",
+    "beside Figures 5 and 7",
+    "Adam goes on where SGD stalls: in the second half of the paper's 100,000 steps the advantage "
+    "of trained positions falls, and the loss at longer lengths falls with it.",
+    hypotheses=(CONVERGES,),
+    on=ADAM,
+    unbreakable=SEEDS,
+)
+def adam_forgets(pairs: Evidence[Pair]) -> Comparison | list[Comparison]:
+    """Powers of the time, from a quarter of it to the end."""
+    how = pairs.cases[0].fixed.how
+    if how.steps < PAPER.steps:
+        return Silence(
+            f"at d_e = {how.d_e}, with {how.steps:,} steps, W does not come near a multiple of the "
+            "identity; it is said of the paper's size",
+            part="advantage",
+        )
+    falls = {"fixed": [decay(pair.fixed, pair.fixed["advantage"]) for pair in pairs]}
+    losses = over(pairs, lengths(pairs), lambda pair, T, q: power(pair, "fixed", T, q))
+    return [
+        mean_at_least("advantage: power of 1/t", falls, 0.0),
+        mean_at_least("loss: power of 1/t", losses, 0.0),
+    ]
 
 
 @claim(

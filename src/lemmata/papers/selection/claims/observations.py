@@ -30,6 +30,7 @@ from ..experiments.endings import (
     linearity,
     off_plateau,
     over,
+    power,
     share,
     subset_sizes,
 )
@@ -310,33 +311,41 @@ def similar_dynamics(starts: Evidence[Starts]) -> Comparison:
 @claim(
     "appendix-f/batch-size",
     "Appendix F (128 samples a step) against Section 4 (256)",
-    "The two batch sizes that are reported give the same losses at the end, within a tenth.",
+    "The two batch sizes that are reported give the same losses at the end: they change no loss by "
+    "more than another seed does, on average over seeds.",
     on=BATCHES,
 )
 def batch_size(batches: Evidence[Batches]) -> Comparison:
-    found = changes([(batch.few, batch.many) for batch in batches], at_the_end)
-    return mean_at_most("relative change by the batch size", found, 0.1)
+    """Each seed's change against the mean change to the other seeds with the same batch."""
+    by_batch = changes([(batch.few, batch.many) for batch in batches], at_the_end)
+    others = [
+        changes([(one.few, other.few) for other in batches if other is not one], at_the_end)
+        for one in batches
+    ]
+    excess = {
+        name: [
+            change - float(np.mean(other[name])) for change, other in zip(own, others, strict=True)
+        ]
+        for name, own in by_batch.items()
+    }
+    return mean_at_most("change by the batch size less that by the seed", excess, 0.0)
 
 
 @claim(
     "appendix-f.1/annealing",
     "Appendix F.1",
-    "A smaller step size later on prevents nothing: with eta = 1 all along, below the limit 2q, no "
-    "loss of the training task rises to more than twice its smallest so far after the plateau.",
+    "A smaller step size later on prevents nothing: with eta = 1 all along, below the limit 2q, "
+    "the loss of the training task goes on falling like a power of the time, with fixed and with "
+    "fresh encodings.",
 )
 def annealing(pairs: Evidence[Pair]) -> Comparison:
-    """Runs whose step size does not change; losses are over fresh encodings at each record."""
+    """Runs whose step size does not change; the power is fitted from a quarter of the time on."""
     how = pairs.cases[0].fixed.how
     if how.later_rate is not None and how.change < how.steps:
-        return Silence("the step size of these runs changes", part="rise")
-
-    def rise(pair: Pair, arm: Arm) -> float:
-        run = pair.run(arm)
-        loss = run.task("population", how.task.T, how.task.q)[off_plateau(run)]
-        return float((loss / np.minimum.accumulate(loss)).max()) if loss.size else np.nan
-
-    rises = {arm: [rise(pair, arm) for pair in pairs] for arm in ARMS}
-    return mean_at_most("loss over its smallest so far", rises, 2.0)
+        return Silence("the step size of these runs changes", part="power of 1/t")
+    T, q = how.task.T, how.task.q
+    powers = {arm: [power(pair, arm, T, q) for pair in pairs] for arm in ARMS}
+    return mean_at_least("power of 1/t", powers, 0.0)
 
 
 @claim(

@@ -11,7 +11,7 @@ from lemmata.claims import Comparison, Silence, at_least, at_most, equal, repair
 from lemmata.settings import Evidence
 
 from .. import theory
-from ..experiments.descents import ONE_HOT, STALLED, STOCHASTIC, Descent
+from ..experiments.descents import NARROW_DESCENTS, ONE_HOT, STALLED, STOCHASTIC, Descent
 from ..experiments.states import STATES, StateGrid
 from ..experiments.steps import NARROW, STEPS, StepGrid
 from ..setting import SPARSE, Plan
@@ -191,6 +191,7 @@ def in_phase_2(evidence: Evidence[Descent], least: Any, here: Any, any_width: bo
         repaired(
             "The same for d_e <= T d, with the square of q^a/((T-q)^a + q^a), "
             "a = 2 delta/(1-3 delta), for the power of q/T.",
+            on=NARROW_DESCENTS,
             power=true_power,
             any_width=False,
         )
@@ -212,6 +213,7 @@ def stage_1_in_phase_2(evidence: Evidence[Descent], power: Any, any_width: bool)
         repaired(
             "The same for d_e <= T d and eta < 2q.",
             hypotheses=stochastic.STABLE_TOO,
+            on=NARROW_DESCENTS,
             any_width=False,
         )
     ],

@@ -25,7 +25,7 @@ from lemmata.settings import Evidence
 
 from .. import theory
 from ..counterexamples import plan_of, three_vectors, with_more_positions
-from ..experiments.descents import NARROW, STALLED, STOCHASTIC, Descent
+from ..experiments.descents import NARROW, NARROW_DESCENTS, STALLED, STOCHASTIC, Descent
 from ..experiments.encodings import ENCODINGS, Ensemble
 from ..experiments.matrices import STOCHASTIC_MATRICES, FullDescent
 from ..experiments.plans import STABLE, Descending
@@ -274,6 +274,7 @@ NO_NARROW = Silence("no plan has d_e <= T d", applies=False, part="d_e <= T d")
         repaired(
             "The same where eta < 2q and d_e <= T d, as the end of the proof supposes.",
             hypotheses=STABLE_TOO,
+            on=NARROW_DESCENTS,
             only_narrow=True,
         )
     ],

@@ -29,6 +29,7 @@ from ..setting import (
 from ..theory import kappa
 from .encodings import (
     MEMBERS,
+    NARROW_ORTHOGONAL,
     NEARLY_ORTHONORMAL,
     ensemble,
     family_gaps,
@@ -285,6 +286,11 @@ def is_narrow(plan: Plan) -> bool:
     """Whether its encodings have at most T d dimensions."""
     return has_encodings(plan) and plan.inertia <= plan.task.T * plan.task.d
 
+
+NARROW_DESCENTS = replace(
+    STOCHASTIC, instances=Several((NEARLY_ORTHONORMAL, NARROW_ORTHOGONAL)), fits=is_narrow
+)
+"""From the start, where d_e <= T d: random and orthogonal encodings."""
 
 LAST_STEPS = Descending(90_000, last=9_000)
 """With eta > 2q, C rises for some thousand steps and falls in a few hundred, at T = 256 from step

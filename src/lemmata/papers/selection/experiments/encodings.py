@@ -7,14 +7,18 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError
-from lemmata.claims import Bench, Experiment
+from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
+from ..counterexamples import walsh_plan
 from ..setting import (
     FamilyAttention,
     Isometry,
     Plan,
+    Task,
+    largest_epsilon,
+    largest_rate,
     measure_isometry,
     near_orthogonal_family,
     orthogonal,
@@ -136,6 +140,41 @@ NEARLY_ORTHONORMAL = Plans(
     shares=(0.9,),
 )
 """Tasks whose random encodings have the RIP with delta < 1/10, with steps up to nearly 2q."""
+
+
+@dataclass(frozen=True)
+class Orthogonal(AbstractInstances):
+    """Plans with orthogonal sign vectors and the largest step size of Theorem 3.3."""
+
+    sizes: tuple[tuple[int, int, int, int], ...]
+
+    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
+        plans = []
+        for T, q, d, d_e in self.sizes:
+            task = Task(T, q, d)
+            rate, epsilon = largest_rate(task, d_e), 0.9 * largest_epsilon(task)
+            plans.append(walsh_plan(task, d_e, rate=rate, epsilon=epsilon))
+        return plans
+
+    @property
+    def says(self) -> str:
+        return f"{len(self.sizes)} plans with orthogonal sign vectors"
+
+
+NARROW_ORTHOGONAL = Orthogonal(
+    (
+        (9, 2, 2, 16),
+        (9, 2, 5, 32),
+        (16, 2, 4, 64),
+        (16, 3, 2, 32),
+        (32, 2, 4, 128),
+        (64, 2, 2, 128),
+        (64, 4, 8, 512),
+        (128, 2, 2, 256),
+        (200, 3, 2, 256),
+    )
+)
+"""T, q, d and d_e <= T d, where the largest step size is below 2q."""
 
 ENCODINGS = Experiment(
     Plans(

@@ -4,21 +4,19 @@ The states that the induction in the proof of Theorem E.6 goes through; those of
 encodings are one-hot, are in ``states``.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
-from lemmata.claims import AbstractInstances, Bench, Experiment, Scale, Several
+from lemmata.claims import Bench, Experiment, Several
 from lemmata.settings import Evidence, hypothesis
 from lemmata.tokens import Problem
 
-from ..counterexamples import walsh_plan
-from ..setting import Isometry, Plan, Task, largest_epsilon, largest_rate
+from ..setting import Isometry, Plan
 from ..theory import best_alpha, ceiling
 from .descents import kappa_of
-from .encodings import NEARLY_ORTHONORMAL, ensemble, family_gaps, random_plans
+from .encodings import NEARLY_ORTHONORMAL, Orthogonal, ensemble, family_gaps, random_plans
 from .plans import AbstractPlanned, Drawn, Trial, numbers_of
 
 NARROW = hypothesis(
@@ -118,25 +116,6 @@ def width_problem(plan: Plan) -> tuple[Problem, ...]:
     most = plan.task.T * plan.task.d
     text = f"d_e = {plan.inertia} is above T d = {most}"
     return (Problem("wide_encodings", plan.name, text),) if plan.inertia > most else ()
-
-
-@dataclass(frozen=True)
-class Orthogonal(AbstractInstances):
-    """Plans with orthogonal sign vectors and the largest step size of Theorem 3.3."""
-
-    sizes: tuple[tuple[int, int, int, int], ...]
-
-    def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
-        plans = []
-        for T, q, d, d_e in self.sizes:
-            task = Task(T, q, d)
-            rate, epsilon = largest_rate(task, d_e), 0.9 * largest_epsilon(task)
-            plans.append(walsh_plan(task, d_e, rate=rate, epsilon=epsilon))
-        return plans
-
-    @property
-    def says(self) -> str:
-        return f"{len(self.sizes)} plans with orthogonal sign vectors"
 
 
 ORTHOGONAL = Orthogonal(

@@ -34,6 +34,8 @@ class Switched(AbstractPlanned):
         longer: the loss of fixed encodings at each tested length, with its standard error.
         trained: that on subsets of the positions that were trained.
         untrained: that on all other subsets.
+        level: that of fixed encodings at each length if the other positions had an e_i'W e_i as
+            large as the trained ones have on average.
         zero_loss: that of the zero predictor.
     """
 
@@ -44,6 +46,7 @@ class Switched(AbstractPlanned):
     longer: dict[int, tuple[float, float]]
     trained: dict[int, float]
     untrained: dict[int, float]
+    level: dict[int, float]
     zero_loss: float
     problems: Sequence[Problem] = ()
 
@@ -64,13 +67,14 @@ def _switch(pair: Pair, seed: int) -> Switched:
         float(_token_free(run, others, few, seed)[1].mean())
         for run in (pair.fixed, pair.stochastic)
     )
-    longer, trained, untrained = {}, {}, {}
+    longer, trained, untrained, level = {}, {}, {}, {}
     for length in (T for T, q in how.tests if q == how.task.q):
         y, losses = _token_free(pair.fixed, E[:, :, :length], OWN_SUBSETS, seed)
         inside = (y < T).all(axis=1)
         longer[length] = float(losses.mean()), float(losses.std() / np.sqrt(OWN_SUBSETS))
         trained[length] = float(losses[0, inside].mean())
         untrained[length] = float(losses[0, ~inside].mean())
+        level[length] = _without_advantage(pair.fixed, E[0, :, :length], y)
     own = float(_token_free(pair.fixed, E[:, :, :T], OWN_SUBSETS, seed)[1].mean())
     return Switched(
         pair.plan,
@@ -80,6 +84,7 @@ def _switch(pair: Pair, seed: int) -> Switched:
         longer,
         trained,
         untrained,
+        level,
         how.task.zero_loss,
         pair.problems,
     )
@@ -94,7 +99,19 @@ def _token_free(
     return y, np.asarray(_losses(run.weights, jnp.asarray(y), jnp.asarray(E)))
 
 
+def _without_advantage(
+    run: TrainingRun, E: Float[np.ndarray, "d_e T"], y: Int[np.ndarray, "subsets q"]
+) -> float:
+    """The mean loss of subsets if all positions were raised as much as the trained ones."""
+    T, d = run.how.task.T, run.how.task.d
+    diagonal = np.einsum("ei,ef,fi->i", E, np.asarray(run.weights.W)[d:, d:], E)
+    lack = np.where(np.arange(len(diagonal)) < T, 0.0, diagonal - diagonal[:T].mean())
+    losses = token_free_losses(run.weights, jnp.asarray(y), jnp.asarray(E), less=jnp.asarray(lack))
+    return float(losses.mean())
+
+
 _losses = jax.jit(jax.vmap(token_free_losses, in_axes=(None, None, 0)))
 """The losses of subsets under several encodings."""
 
 SWITCHED = Experiment(SECTION_4, _switched, Online(), own=True)
+ADAM_SWITCHED = Experiment(SECTION_4, _switched, Online("adam"), own=True)

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lemmata.drawing import PALETTE, SMALL, draw_band, number
+from lemmata.drawing import PALETTE, draw_band, draw_sizes, number
 from lemmata.settings import Evidence
 
 from ..experiments.endings import late, power
@@ -102,7 +102,7 @@ def say_sizes(picture: Figure, how: Training, seeds: int) -> None:
         f"$T={task.T}$, $q={task.q}$, $d={task.d}$, $d_e={how.d_e}$, {how.samples} samples a step"
     )
     many = f"{seeds} seed{'s' if seeds > 1 else ''}"
-    picture.supxlabel(f"trained at {sizes}, {many}", fontsize=SMALL)
+    draw_sizes(picture, f"trained at {sizes}, {many}")
 
 
 def span(values: list[float], digits: int = 2) -> str:

@@ -98,15 +98,18 @@ def token_free_losses(
     y: Int[Array, "samples q"],
     E: Float[Array, "d_e T"],
     length: Int[Array, ""] | None = None,
+    less: Float[Array, "T"] | None = None,
 ) -> Float[Array, "samples"]:
     """The loss of each subset, averaged over all tokens exactly, for x_query = 0.
 
     Exact where the first d rows of W are zero; otherwise an estimate that leaves out what those
-    rows do.
+    rows do. ``less`` is taken off the diagonal e_i'W e_i of the positions, to see what it does.
     """
     d = weights.V.shape[0]
     V_t, V_p = weights.V[:, :d], weights.V[:, d:]
     kernel = (E.T @ weights.W[d:, d:].T) @ E
+    if less is not None:
+        kernel -= jnp.diag(less)
     S = _softmax(_mix_rows(kernel, y, _subset_coefficients(E.T @ E, y)), length)
     alpha = jnp.trace(V_t) / d
     rest = V_t - alpha * jnp.eye(d, dtype=E.dtype)

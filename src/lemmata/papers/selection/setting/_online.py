@@ -152,6 +152,9 @@ class OnlineTraining(AbstractDynamics[OnlineState]):
         }
         source = fold(self.source, jnp.uint32(MEASURES))
         E = self._test_encodings(fold(fold(source, jnp.uint32(0)), state.t.astype(jnp.uint32)))
+        trained = E[0, :, : self.task.T]
+        raised = jnp.mean(jnp.sum(trained * (W[d:, d:] @ trained), axis=0))
+        measured["advantage"] = raised - measured["C"]
         tasks = ((self.task.T, self.task.q), *self.tests)
         numbers = (jnp.arange(1, len(tasks) + 1, dtype=jnp.uint32), *jnp.array(tasks).T)
         found = lax.map(
