@@ -1,19 +1,19 @@
 """``lemmata reproduce``."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lemmata import _verbs
 from lemmata._errors import InputError, unknown_name
 from lemmata._files import make_folder
-from lemmata._inventory import claims_beside
 from lemmata._plain import plain
-from lemmata.claims import Bench, Claim, Scale, Verdicts
-from lemmata.claims import check as check_claim
-from lemmata.papers import Figure, papers, with_ledger
-from lemmata.report import FigureEntry, save_drawing, terminal_table, write_report
+from lemmata.claims import Claim, Scale, Verdicts
+from lemmata.papers import Figure, expected_seconds, papers
+from lemmata.report import terminal_table, write_report
 from lemmata.training import Store
 
 from ._check import exit_strictly
+from ._parts import Part, most_processes, reproduce_all
 from ._progress import progress
 from ._terminal import answers, messages, print_json
 
@@ -24,22 +24,16 @@ def command(
     """Draw, check, and write the report."""
     figures, claims = find_targets(targets)
     folder = make_folder(out / "reproduce")
+    parts = by_paper(figures, claims, scale, seed, out)
+    if scale == "paper":
+        for line in how_long(parts):
+            messages().print(line, highlight=False, markup=False)
     with progress() as track:
-        bench = Bench(seed=seed, scale=scale, store=Store(out / "runs"), track=track)
-        entries: list[FigureEntry] = []
-        drawing_done = track("figures", len(figures))
-        for figure in figures:
-            drawing = figure.draw(bench)
-            files = save_drawing(drawing, folder, figure.name)
-            beside = claims_beside(figure.name)
-            entries.append(FigureEntry(figure.name, figure.title, drawing, files, beside))
-            drawing_done(1)
-        checking_done = track("claims", len(claims))
-        verdicts = []
-        for claim in claims:
-            verdicts.append(with_ledger(check_claim(claim, bench)))
-            checking_done(1)
-    verdicts = Verdicts(verdicts)
+        results = reproduce_all(parts, track)
+    found = {entry.name: entry for entries, _ in results for entry in entries}
+    entries = [found[figure.name] for figure in figures]
+    given = {verdict.claim: verdict for _, verdicts in results for verdict in verdicts}
+    verdicts = Verdicts([given[claim.name] for claim in claims])
     settings = {"targets": targets or ["everything"], "scale": scale, "seed": seed}
     titles = {key: f"{p.title} ({p.authors} {p.year})" for key, p in papers().items()}
     page = write_report(
@@ -87,3 +81,36 @@ def find_targets(names: list[str]) -> tuple[list[Figure], list[Claim]]:
         else:
             raise InputError(unknown_name("target", name, [*papers(), *known]))
     return list(figures.values()), list(claims.values())
+
+
+def by_paper(
+    figures: Sequence[Figure], claims: Sequence[Claim], scale: Scale, seed: int, out: Path
+) -> list[Part]:
+    """What is to be reproduced, one part a paper."""
+    of: dict[str, tuple[list[str], list[str]]] = {}
+    for kind, things in enumerate((figures, claims)):
+        for thing in things:
+            of.setdefault(thing.name.split("/")[0], ([], []))[kind].append(thing.name)
+    return [
+        Part(key, tuple(drawn), tuple(checked), scale, seed, out)
+        for key, (drawn, checked) in of.items()
+    ]
+
+
+def how_long(parts: Sequence[Part]) -> Iterator[str]:
+    """What will take how long on this machine, in words."""
+    spent = []
+    for part in parts:
+        expected = expected_seconds(part.pieces, Store(part.out / "runs"), part.seed)
+        spent.append(sum(seconds or 0.0 for seconds in expected.values()))
+        for piece, seconds in expected.items():
+            known = "not measured yet" if seconds is None else f"about {_minutes(seconds)}"
+            yield f"{piece}: {known if seconds != 0 else 'finished before'}"
+    # A paper is one process, and no process outlasts the longest.
+    yield f"in all about {_minutes(max(sum(spent) / most_processes(parts), *spent, 0.0))}"
+
+
+def _minutes(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5_400 else f"{seconds / 3_600:.1f} hours"

@@ -9,6 +9,9 @@ from types import ModuleType as _ModuleType
 from ._applies import Theorem as Theorem
 from ._applies import theorems_about as theorems_about
 from ._catalogue import catalogue_of as catalogue_of
+from ._durations import CLAIMS as CLAIMS
+from ._durations import expected_seconds as expected_seconds
+from ._durations import note_finished as note_finished
 from ._ledger import ledger_of as ledger_of
 from ._ledger import with_ledger as with_ledger
 from ._ledger import write_ledger as write_ledger

@@ -1,6 +1,7 @@
 """Plan files: what is read, what is filled in, and what is refused in words."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.linalg import hadamard
 
 from lemmata._errors import InputError
 from lemmata.papers.selection.setting import SETTING, OnlineChoices, Plan
@@ -92,6 +94,23 @@ def test_encodings_have_a_row_a_position(tmp_path: Path, how: str):
     assert plan.rate == pytest.approx(9 / (40 * 5), rel=1e-15)
 
 
+@pytest.mark.parametrize(("d_e", "T"), [(8, 5), (48, 16), (1024, 1000)])
+def test_orthogonal_encodings_have_a_name(tmp_path: Path, d_e: int, T: int):
+    """Twenty megabytes of signs are a word in a file."""
+    said = {"T": T, "q": 2, "d": 1, "eps": 0.01, "eta": 3.0, "d_e": d_e, "encodings": "walsh"}
+    plan = only(SETTING.read(write(tmp_path, said)))
+    assert plan.encodings is not None
+    order = d_e & -d_e
+    signs = np.tile(hadamard(order), (d_e // order, 1))[:, :T]
+    np.testing.assert_array_equal(plan.encodings, signs / np.sqrt(d_e))
+    np.testing.assert_allclose(plan.encodings.T @ plan.encodings, np.eye(T), atol=1e-12)
+    document = plan.document()
+    assert {key: document[key] for key in said} == said
+    assert only(SETTING.read(write(tmp_path, document))).document() == document
+    moved = replace(plan, encodings=plan.encodings[::-1])
+    assert len(moved.document()["encodings"]) == T
+
+
 def refused() -> dict[str, tuple[Any, str]]:
     """Content, and words of the message, by what is wrong."""
     small = {"T": 5, "q": 2, "d": 1}
@@ -132,6 +151,8 @@ def refused() -> dict[str, tuple[Any, str]]:
         "Welch": (BARE | {"d_e": 9, "threshold": 0.1}, "the largest is at least 0.2536 (Welch)"),
         "draws": (BARE | {"T": 99, "d_e": 99, "threshold": 0.02}, "draws would be needed"),
         "few dimensions": (BARE | {"d_e": 2}, "linearly dependent in d_e = 2"),
+        "no d_e": (small | {"encodings": "walsh"}, 'needs a "d_e" that is a power of two'),
+        "odd d_e": (small | {"encodings": "walsh", "d_e": 12}, "at least T = 5, or a multiple"),
         "ragged": (small | {"encodings": [[1, 0], [1]]}, "encodings: expected rows of numbers"),
         "few rows": (small | {"encodings": ROWS[:4]}, "4 rows of encodings, but the plan 'plan'"),
         "words": (small | {"encodings": [["a"] * 5] * 5}, "expected rows of numbers"),

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Int
 
-from .setting import Plan, Task, walsh
+from .setting import Plan, Task, walsh, walsh_encodings
 
 Signs = Int[np.ndarray, "d_e T"]
 
@@ -53,10 +53,8 @@ def walsh_plan(
     below that the (q, delta)-RIP leaves exactly the orthogonal encodings, for which the recursion
     is that of one-hot encodings with d_e for T - 1.
     """
-    doublings = (d_e & -d_e).bit_length() - 1
-    signs = np.tile(walsh(doublings)[:, : task.T], (d_e >> doublings, 1))
     name = name or f"T={task.T} q={task.q} d={task.d} d_e={d_e} eta={rate:g}, orthogonal"
-    return plan_of(name, signs, task.q, d=task.d, rate=rate, epsilon=epsilon)
+    return Plan(name, task, rate, epsilon, d_e=d_e, encodings=walsh_encodings(d_e, task.T))
 
 
 def stalled_plans() -> list[Plan]:

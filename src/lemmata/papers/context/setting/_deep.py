@@ -20,7 +20,7 @@ import numpy as np
 import optax
 from jax import lax, nn
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, Float32, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 from scipy.linalg import eigh
 
 from lemmata._errors import InputError, unknown_name
@@ -28,6 +28,7 @@ from lemmata.tokens import Problem
 from lemmata.training import AbstractDynamics, Store, Stream, record_steps, run, stream
 
 from ._laws import Law, draw_labels, shifted_law, standard_law
+from ._model import single
 from ._predictors import ridge_predictions
 from ._task import Task
 from ._training import SingleRun, draw_batch
@@ -268,11 +269,11 @@ class DeepTraining:
             lambda leaf: leaf[None],
             DeepDynamics(
                 start=start,
-                tokens=_single(self.task.tokens),
-                sample=_single(self._labels(standard_law(self.task.m), 1, self.sample)),
-                tests=_single(tests),
-                goals=_single(goals),
-                rate=_single(np.asarray(self.rate)),
+                tokens=single(self.task.tokens),
+                sample=single(self._labels(standard_law(self.task.m), 1, self.sample)),
+                tests=single(tests),
+                goals=single(goals),
+                rate=single(np.asarray(self.rate)),
                 source=stream(self.seed),
                 rest=rest,
                 N=self.task.N,
@@ -342,7 +343,7 @@ class DeepRun(SingleRun):
         shown[:, : self.how.task.N] = rows
         single = jax.tree.map(lambda leaf: leaf[0], self.how.dynamics())
         weights = jax.tree.map(lambda leaf: leaf[0], self.recording.final.weights)
-        found = np.asarray(single.predict(weights, _single(shown)), dtype=float)
+        found = np.asarray(single.predict(weights, single(shown)), dtype=float)
         return found.reshape(*np.shape(labels)[:-1], self.how.task.K)
 
     @cached_property
@@ -360,13 +361,9 @@ def _drawn(part: Any, rng: np.random.Generator) -> Any:
     """A part with its arrays filled in: uniform in linear maps, ones and zeros in norms."""
     if isinstance(part, eqx.nn.Linear):
         bound = 1 / math.sqrt(cast(int, part.in_features))
-        return jax.tree.map(lambda leaf: _single(rng.uniform(-bound, bound, leaf.shape)), part)
+        return jax.tree.map(lambda leaf: single(rng.uniform(-bound, bound, leaf.shape)), part)
     if isinstance(part, eqx.nn.LayerNorm):
         shape = cast(Array, part.weight).shape
-        filled = _single(np.ones(shape)), _single(np.zeros(shape))
+        filled = single(np.ones(shape)), single(np.zeros(shape))
         return eqx.tree_at(lambda norm: (norm.weight, norm.bias), part, filled)
     return part
-
-
-def _single(values: np.ndarray) -> Float32[Array, "..."]:
-    return jnp.asarray(values, dtype=jnp.float32)

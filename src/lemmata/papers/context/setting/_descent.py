@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
@@ -127,9 +128,9 @@ def descend(
     filled = np.minimum(np.arange(wanted), count - 1)
     system = pad_systems([tasks[i] for i in filled], [sizes[i][3] for i in filled], shape)
     start = pad_weights([starts[i] for i in filled], system)
-    path = Path(system, start, jnp.asarray(rates[filled]))
+    path = Path(system, start, jax.device_put(rates[filled]))
     return run(
-        Descent(path, jnp.asarray(guaranteed[filled])),
+        Descent(path, jax.device_put(guaranteed[filled])),
         steps,
         store=store,
         progress=lambda done: progress(done * count // wanted),

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Float32
 from scipy.special import softmax
 
 from lemmata._errors import InputError
@@ -39,7 +40,7 @@ def draw_weights(task: Task, heads: int, *, seed: int, scale: float = 1.0) -> We
 
 def from_heads(Q: Float[np.ndarray, "H d d"], w: Float[np.ndarray, "H K"]) -> Weights:
     """Weights from one matrix a head."""
-    return Weights(jnp.asarray(Q.transpose(1, 0, 2)), jnp.asarray(w))
+    return Weights(*jax.device_put((Q.transpose(1, 0, 2), w)))
 
 
 @dataclass(frozen=True)
@@ -189,14 +190,8 @@ def evaluate(system: System, weights: Weights) -> Evaluation:
 
 def system_of(task: Task, heads: int, dtype: type = float) -> System:
     """The system of one task, without padding or batch axis."""
-    return System(
-        tokens=jnp.asarray(task.tokens, dtype=dtype),
-        root=jnp.asarray(task.root, dtype=dtype),
-        target=jnp.asarray(task.target, dtype=dtype),
-        hidden=jnp.zeros(task.N, dtype=dtype),
-        heads=jnp.ones(heads, dtype=dtype),
-        count=jnp.asarray(task.K, dtype=dtype),
-    )
+    parts = (task.tokens, task.root, task.target, np.zeros(task.N), np.ones(heads), task.K)
+    return System(*jax.device_put([np.asarray(part, dtype=dtype) for part in parts]))
 
 
 def pad_systems(
@@ -206,15 +201,15 @@ def pad_systems(
 
     Or to a ``shape``, d, N, K and H: systems of one shape share a compiled program.
     """
-    sizes = [(task.d, task.N, task.K, own) for task, own in zip(tasks, heads, strict=True)]
-    d, N, K, H = (max(size) for size in zip(*sizes, strict=True)) if shape is None else shape
+    sizes = np.array([(t.d, t.N, t.K, own) for t, own in zip(tasks, heads, strict=True)])
+    d, N, K, H = sizes.max(axis=0).tolist() if shape is None else shape
     return System(
         tokens=stack_padded([task.tokens for task in tasks], (d, K)),
         root=stack_padded([task.root for task in tasks], (N, N)),
         target=stack_padded([task.target for task in tasks], (N, K)),
-        hidden=jnp.asarray([np.where(np.arange(N) < task.N, 0.0, -np.inf) for task in tasks]),
+        hidden=jax.device_put(np.where(np.arange(N) < sizes[:, 1:2], 0.0, -np.inf)),
         heads=stack_padded([np.ones(own) for own in heads], (H,)),
-        count=jnp.asarray([float(task.K) for task in tasks]),
+        count=jax.device_put(sizes[:, 2].astype(float)),
     )
 
 
@@ -228,9 +223,14 @@ def pad_weights(weights: Sequence[Weights], system: System) -> Weights:
     )
 
 
+def single(values: Any) -> Float32[Array, "..."]:
+    """As an array in single precision."""
+    return jax.device_put(np.asarray(values, dtype=np.float32))
+
+
 def stack_padded(arrays: Sequence[np.ndarray], shape: tuple[int, ...]) -> Array:
     """Arrays padded with zeros to a common shape, as one."""
     grown = np.zeros((len(arrays), *shape))
     for row, array in zip(grown, arrays, strict=True):
         row[tuple(slice(size) for size in array.shape)] = array
-    return jnp.asarray(grown)
+    return jax.device_put(grown)

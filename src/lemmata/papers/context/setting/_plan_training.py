@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -16,7 +16,7 @@ from ._batches import POINTS, Size, batches_of, group_of, shape_of
 from ._deep import NORMS, PROMPTS, DeepRun, DeepTraining
 from ._frozen import attention_of
 from ._laws import label_root, shifted_law
-from ._model import Weights, pad_systems, pad_weights, stack_padded
+from ._model import Weights, pad_systems, pad_weights, single, stack_padded
 from ._path import Path, PlanDescent
 from ._plan import Plan
 from ._training import Training, side_by_side
@@ -185,18 +185,18 @@ class PlanTraining:
 
     def dynamics(self, plans: Sequence[Plan]) -> Guarded:
         """The runs of several plans, padded to the largest of them, with a leading axis."""
-        limit = jnp.asarray([BLOWN_UP * plan.task.initial_gap for plan in plans])
+        limit = np.array([BLOWN_UP * plan.task.initial_gap for plan in plans])
         shape = None if self.sample else shape_of(_sizes(plans))
         if self.algorithm == "adam":
             together = side_by_side([self._training(plan) for plan in plans], shape)
-            return Guarded(together, limit.astype(jnp.float32), lag=1)
+            return Guarded(together, single(limit), lag=1)
         tasks = [plan.task for plan in plans]
         system = pad_systems(tasks, [plan.heads for plan in plans], shape)
         elsewhere = [label_root(task, shifted_law(task.m)) for task in tasks]
         start = pad_weights([plan.start for plan in plans], system)
-        path = Path(system, start, jnp.asarray([self.rates(plan) for plan in plans]))
+        path = Path(system, start, jax.device_put(np.array([self.rates(plan) for plan in plans])))
         descent = PlanDescent(path, stack_padded(elsewhere, system.root.shape[1:]))
-        return Guarded(descent, limit)
+        return Guarded(descent, jax.device_put(limit))
 
     def _training(self, plan: Plan) -> Training:
         """The run of one plan with Adam."""
@@ -329,5 +329,5 @@ def _trained(plan: Plan, recording: Recording[GuardedState], row: int) -> Traine
         at = int(recording.steps[-1])
     Q, w = (np.asarray(leaf[row], dtype=float) for leaf in recording.final.inner.weights)
     d, H, K = plan.task.d, plan.heads, plan.task.K
-    weights = Weights(jnp.asarray(Q[:d, :H, :d]), jnp.asarray(w[:H, :K]))
+    weights = Weights(*jax.device_put((Q[:d, :H, :d], w[:H, :K])))
     return TrainedPlan(plan, weights, series, None if at < 0 else at)

@@ -25,7 +25,7 @@ from lemmata.training import (
 )
 
 from ._laws import Law, draw_labels, label_moment, shifted_law, standard_law
-from ._model import System, Weights, draw_weights, pad_systems, pad_weights, stack_padded
+from ._model import System, Weights, draw_weights, pad_systems, pad_weights, single, stack_padded
 from ._task import Task
 
 SINGLE_ROUNDING = 1e-6
@@ -218,16 +218,14 @@ def side_by_side(
     runs = AdamTraining(
         system=system,
         start=pad_weights([how.start for how in trainings], system),
-        rate=jnp.asarray([how.rate for how in trainings]),
+        rate=jax.device_put(np.array([how.rate for how in trainings])),
         elsewhere=stack_padded([how.elsewhere for how in trainings], system.root.shape[1:]),
-        sample=jnp.asarray(np.stack([how.labels for how in trainings])) if first.sample else None,
+        sample=single(np.stack([how.labels for how in trainings])) if first.sample else None,
         source=jnp.stack([stream(how.seed) for how in trainings]),
         batch=first.batch,
         frozen=first.frozen,
     )
-    return jax.tree.map(
-        lambda leaf: leaf.astype(jnp.float32) if eqx.is_inexact_array(leaf) else leaf, runs
-    )
+    return jax.tree.map(lambda leaf: single(leaf) if eqx.is_inexact_array(leaf) else leaf, runs)
 
 
 @dataclass(frozen=True)
@@ -256,8 +254,8 @@ class TrainingRun(SingleRun):
     @property
     def weights(self) -> Weights:
         """The weights at the end."""
-        Q, w = (jnp.asarray(leaf[0], dtype=float) for leaf in self.recording.final.weights)
-        return Weights(Q[:, : self.how.heads], w[: self.how.heads])
+        Q, w = (np.asarray(leaf[0], dtype=float) for leaf in self.recording.final.weights)
+        return Weights(*jax.device_put((Q[:, : self.how.heads], w[: self.how.heads])))
 
 
 def train_together(

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -179,11 +178,9 @@ def orthogonal_dynamics(plans: Sequence[Plan]) -> TwoScalars:
 
     With random encodings that are orthogonal, as sign vectors can be, Lemma E.7 is the same.
     """
-    T, q, d = (jnp.array([float(getattr(p.task, k)) for p in plans]) for k in "Tqd")
-    inertia = jnp.array([float(plan.inertia) for plan in plans])
-    return TwoScalars(
-        OneHotAttention(T, q), d, q, inertia, jnp.array([plan.rate for plan in plans])
-    )
+    numbers = [(p.task.T, p.task.q, p.task.d, p.inertia, p.rate) for p in plans]
+    T, q, d, inertia, rate = jax.device_put([*np.array(numbers, dtype=float).T])
+    return TwoScalars(OneHotAttention(T, q), d, q, inertia, rate)
 
 
 def _one_hot(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Descent]:
@@ -215,7 +212,7 @@ def _stochastic(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Desce
                 family_dynamics(f.plan, g, "inside") for f, g in zip(chosen, gaps, strict=True)
             ]
             padded = side_by_side(tables, bench)
-            dynamics = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *padded)
+            dynamics = jax.device_put(jax.tree.map(lambda *leaves: np.concatenate(leaves), *padded))
         found = descend(
             [family.plan for family in chosen],
             dynamics,
@@ -238,7 +235,7 @@ def family_dynamics(
     The family stands for all its images under flips and switches of rows and columns, which leave
     the inner products as they are; over those Lemma E.7 is exact.
     """
-    exact = FamilyAttention(jnp.asarray(gaps), jnp.asarray(1.0 * plan.task.q), average)
+    exact = FamilyAttention(*jax.device_put((gaps, 1.0 * plan.task.q)), average=average)
     highest = 3 * float(np.log(plan.task.T)) + 12
     table = TabulatedAttention.of(exact, highest, points=1_500)
     return TwoScalars.of(table, plan.task, plan.inertia, plan.rate).alone

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -96,7 +95,7 @@ def _token_free(
     """Subsets, and the loss of each averaged over tokens, at the end of a run."""
     task = Task(E.shape[2], run.how.task.q, run.how.task.d)
     y = task.draw_subsets(count, np.random.default_rng(seed))
-    return y, np.asarray(_losses(run.weights, jnp.asarray(y), jnp.asarray(E)))
+    return y, np.asarray(_losses(run.weights, *jax.device_put((y, E))))
 
 
 def _without_advantage(

@@ -20,6 +20,7 @@ from ._encodings import one_hot as one_hot
 from ._encodings import orthogonal as orthogonal
 from ._encodings import subset_encodings as subset_encodings
 from ._encodings import walsh as walsh
+from ._encodings import walsh_encodings as walsh_encodings
 from ._encodings import welch_bound as welch_bound
 from ._hypotheses import CONVERGES as CONVERGES
 from ._hypotheses import FITS as FITS

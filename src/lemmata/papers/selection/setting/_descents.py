@@ -123,7 +123,7 @@ def _lanes(leaf: Float[np.ndarray, "plans ..."]) -> Float[Array, "lanes ..."]:
     """Some plans more than asked for, so that batches of all sizes share a few programs."""
     many = len(leaf)
     lanes = next((size for size in LANES if many <= size), LANES[-1] * -(-many // LANES[-1]))
-    return jnp.asarray(leaf[np.minimum(np.arange(lanes), many - 1)])
+    return jax.device_put(leaf[np.minimum(np.arange(lanes), many - 1)])
 
 
 def count_gaps(plan: Plan) -> Counted | None:

@@ -32,6 +32,14 @@ def walsh(doublings: int) -> Int[np.ndarray, "d_e d_e"]:
     return square
 
 
+def walsh_encodings(d_e: int, T: int) -> Encodings | None:
+    """The first T of them, as often as d_e has room, at unit length; None if there are fewer."""
+    if (d_e & -d_e) < T:
+        return None
+    both = np.arange(d_e)[:, None] & np.arange(T)
+    return np.where(np.bitwise_count(both) % 2, -1, 1) / np.sqrt(d_e)
+
+
 def one_hot(T: int) -> Encodings:
     """Definition 2.2: the identity."""
     return np.eye(T)

@@ -62,7 +62,7 @@ LEAST_STEPS = 100_000
 def attentions(plan: Plan, task: Task, groups: int = GROUPS) -> list[AbstractAttention]:
     """Attention on a task as a function of C: one, or one a group, of which the first are made."""
     if plan.kind == "one-hot":
-        return [OneHotAttention(jnp.asarray(1.0 * task.T), jnp.asarray(1.0 * task.q))]
+        return [OneHotAttention(*jax.device_put((1.0 * task.T, 1.0 * task.q)))]
     if plan.encodings is None:
         return _random(plan, task, groups)
     if task.T > plan.task.T:
@@ -190,7 +190,7 @@ def loss_elsewhere(
     q: int,
 ) -> Float[np.ndarray, "records"] | None:
     """The population loss at another T or q, at these weights; None without encodings for T."""
-    task, states = Task(T, q, plan.task.d), Scalars(jnp.asarray(alpha), jnp.asarray(C))
+    task, states = Task(T, q, plan.task.d), Scalars(*jax.device_put((alpha, C)))
     try:
         found = attentions(plan, task)
     except InputError:

@@ -9,7 +9,6 @@ predict the loss at other lengths and subset sizes.
 from dataclasses import dataclass
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -80,7 +79,7 @@ def mean_field(
     for T, q in ((how.task.T, how.task.q), *how.tests):
         ensemble = sample_attention(E[:, :, :T], q, subsets, average, seed)
         problem = TwoScalars.of(ensemble, Task(T, q, how.task.d), how.d_e, how.rate)
-        losses[T, q] = np.asarray(problem.losses(Scalars(jnp.asarray(alpha), jnp.asarray(C))))
+        losses[T, q] = np.asarray(problem.losses(Scalars(*jax.device_put((alpha, C)))))
     return MeanField(steps, alpha, C, losses)
 
 
@@ -101,7 +100,7 @@ def _descend(
     """alpha and C at the recorded steps, with the change of step size in between."""
     change = min(how.change, how.steps)
     later = how.rate if how.later_rate is None else how.later_rate
-    state = Scalars(jnp.zeros(()), jnp.zeros(()))
+    state = Scalars(*jax.device_put((0.0, 0.0)))
     pieces = []
     for first, last, rate in ((0, change, how.rate), (change, how.steps, later)):
         batch = TwoScalars.of(attention, how.task, how.d_e, rate, state).alone
@@ -109,7 +108,7 @@ def _descend(
         wanted = record_steps([*own.tolist(), last - first], last - first)
         found = run(batch, wanted)
         pieces.append([found.series[name][0][np.isin(wanted, own)] for name in ("alpha", "C")])
-        state = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), found.final)
+        state = jax.device_put(jax.tree.map(lambda leaf: leaf[0], found.final))
     alpha, C = (np.concatenate([piece[k] for piece in pieces]) for k in (0, 1))
     if C.max() >= HIGHEST:
         raise InputError(f"C grows beyond {HIGHEST:g}, where the mean field is not tabulated")

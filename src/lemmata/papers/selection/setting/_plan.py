@@ -14,6 +14,7 @@ from lemmata.settings import Shown
 from lemmata.tokens import Problem
 
 from ..theory import NEEDED_DELTA
+from ._encodings import walsh_encodings
 from ._isometry import measure_isometry
 from ._task import Task
 
@@ -22,6 +23,9 @@ MEASURED = 40
 
 Kind = Literal["one-hot", "random", "given"]
 """Where encodings come from: the identity, random signs by rejection, or the user."""
+
+WALSH = "walsh"
+"""What a plan file calls orthogonal sign vectors, instead of a row a position."""
 
 Positions = Literal["stochastic", "fixed"]
 """Encodings that are drawn for every step, or once."""
@@ -109,7 +113,7 @@ class Plan(Shown):
             )
 
     def document(self) -> dict[str, Any]:
-        """The plan as a plan file has it; encodings have one row a position.
+        """The plan as a plan file has it; encodings have one row a position, or a name.
 
         A step size that is the usual one is left out, unless the plan states it for samples too.
         """
@@ -120,12 +124,20 @@ class Plan(Shown):
         }
         if self.training.rate is not None or self.rate != usual_rate(self.task, self.d_e):
             said["eta"] = self.rate
-        if self.encodings is not None:
+        if self.encodings is not None and self._has_walsh_encodings:
+            said |= {"d_e": self.d_e, "encodings": WALSH}
+        elif self.encodings is not None:
             said["encodings"] = self.encodings.T.tolist()
         elif self.d_e is not None:
             said |= {"d_e": self.d_e, "threshold": self.threshold}
         training = self.training.document()
         return said | ({"training": training} if training else {})
+
+    @property
+    def _has_walsh_encodings(self) -> bool:
+        assert self.encodings is not None
+        usual = walsh_encodings(*self.encodings.shape)
+        return usual is not None and np.array_equal(self.encodings, usual)
 
     @property
     def summary(self) -> str:

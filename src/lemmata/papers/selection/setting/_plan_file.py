@@ -2,7 +2,7 @@
 
 A file holds one plan, an object with T, q and d, or ``{"plans": [...]}`` of such objects. What
 else a plan may say is in ``KEYS``; what its ``training`` may say, in ``TRAINING_KEYS``. Encodings
-are a list of rows, one row a position.
+are a list of rows, one row a position, or ``walsh`` for orthogonal vectors of signs.
 """
 
 from dataclasses import fields, replace
@@ -25,8 +25,8 @@ from lemmata.papers._plans import (
 )
 from lemmata.tokens import as_matrix, read_embeddings
 
-from ._encodings import check_threshold
-from ._plan import OnlineChoices, Plan, Positions, Query, largest_epsilon, usual_rate
+from ._encodings import check_threshold, walsh_encodings
+from ._plan import WALSH, OnlineChoices, Plan, Positions, Query, largest_epsilon, usual_rate
 from ._task import Task
 
 Rows = Float[np.ndarray, "T d_e"]
@@ -86,7 +86,20 @@ def _plan(entry: Entry) -> Plan:
     plan = Plan(entry.name, task, rate, eps, d_e, threshold, training=training)
     if "encodings" not in said:
         return plan
-    return _encoded(plan, as_matrix(said["encodings"], f"{where}, encodings"), where)
+    return _encoded(plan, _rows(said["encodings"], plan, where), where)
+
+
+def _rows(said: Any, plan: Plan, where: str) -> Rows:
+    """Encodings as a plan file has them: a row a position, or the name of orthogonal ones."""
+    if said != WALSH:
+        return as_matrix(said, f"{where}, encodings")
+    columns = None if plan.d_e is None else walsh_encodings(plan.d_e, plan.task.T)
+    if columns is None:
+        raise InputError(
+            f'{where}: "encodings": "{WALSH}" needs a "d_e" that is a power of two, at least T = '
+            f"{plan.task.T}, or a multiple of one; got {plan.d_e}"
+        )
+    return columns.T
 
 
 def _encoded(plan: Plan, rows: Rows, where: str) -> Plan:

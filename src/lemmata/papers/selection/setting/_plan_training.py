@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import equinox as eqx
-import jax.numpy as jnp
+import jax
 import numpy as np
 from jaxtyping import Int
 
@@ -194,7 +194,7 @@ class PlanTraining:
     ) -> Iterator[TrainedPlan]:
         """Plans whose recursions have the same shape, side by side."""
         many, lanes = len(plans), len(batch.rate)
-        dynamics = Guarded(batch, jnp.asarray(np.full(lanes, LARGEST_ALPHA)))
+        dynamics = Guarded(batch, jax.device_put(np.full(lanes, LARGEST_ALPHA)))
         recording = run(
             dynamics,
             self.recorded,
@@ -228,7 +228,7 @@ class PlanTraining:
         dynamics = training.dynamics()
         E = one_hot(training.d_e) if plan.kind == "one-hot" else plan.encodings
         if E is not None:
-            given = jnp.asarray(E, dtype=jnp.float32)[None]
+            given = jax.device_put(E.astype(np.float32)[None])
             dynamics = eqx.tree_at(lambda online: online.E, dynamics, given)
         recording = run(dynamics, self.recorded, store=store, progress=progress, group=1, chunk=1)
         trained = TrainingRun(training, recording)

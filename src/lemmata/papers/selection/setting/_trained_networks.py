@@ -83,7 +83,7 @@ class NetTraining(AbstractDynamics[NetState]):
         source, neurons = stream(seed), np.arange(max(widths))
         return cls(
             source=jax.vmap(lambda i: fold(source, i))(jnp.arange(len(widths), dtype=jnp.uint32)),
-            open=jnp.asarray(neurons[None] < np.asarray(widths)[:, None], dtype=jnp.float32),
+            open=jax.device_put(np.float32(neurons[None] < np.asarray(widths)[:, None])),
             task=task,
             hidden=hidden,
             samples=samples,

@@ -126,17 +126,17 @@ class Training:
         )
         # Fresh encodings are drawn as well, though not used: this refuses what cannot be found.
         found = near_orthogonal(self.d_e, self.longest, self.threshold, self.seed)
-        E = jnp.asarray(np.zeros_like(found) if self.fresh else found, dtype=jnp.float32)
+        E = np.zeros_like(found) if self.fresh else found
         later = self.rate if self.later_rate is None else self.later_rate
         return jax.tree.map(
-            lambda leaf: leaf[None],
+            lambda leaf: jax.device_put(np.asarray(leaf)[None]),
             OnlineTraining(
                 source=source,
                 start=start,
-                E=E,
+                E=jax.device_put(E.astype(np.float32)),
                 query=normals(fold(source, jnp.uint32(QUERY)), (d,)),
-                rates=jnp.array([self.rate, later], dtype=jnp.float32),
-                change=jnp.asarray(self.change, dtype=jnp.int64),
+                rates=jax.device_put(np.array([self.rate, later], dtype=np.float32)),
+                change=jax.device_put(np.int64(self.change)),
                 task=self.task,
                 samples=self.samples,
                 fresh=self.fresh,
@@ -193,7 +193,7 @@ class TrainingRun:
     def trained(self) -> Weights | Factors:
         """What was trained, at the end: V and W, or V, K and Q."""
         found = self.recording.final.weights
-        return type(found)(*(jnp.asarray(leaf[0], dtype=float) for leaf in found))
+        return type(found)(*jax.device_put([np.asarray(leaf[0], dtype=float) for leaf in found]))
 
     @property
     def diverged(self) -> int | None:

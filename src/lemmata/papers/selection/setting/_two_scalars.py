@@ -117,8 +117,7 @@ class FamilyAttention(AbstractAttention):
         average: Average = "outside",
     ) -> "FamilyAttention":
         """From the inner products of pairs of an encoding and a subset."""
-        gaps = jnp.asarray(gaps_outside(g, y))
-        return cls(gaps, jnp.asarray(1.0 * y.shape[1]), average)
+        return cls(*jax.device_put((gaps_outside(g, y), 1.0 * y.shape[1])), average=average)
 
 
 class TabulatedAttention(AbstractAttention):
@@ -209,13 +208,13 @@ class TwoScalars(AbstractGuardable[Scalars]):
         start: Scalars | None = None,
     ) -> "TwoScalars":
         """One problem, from plain numbers."""
-        d, q, mass, step = (jnp.asarray(float(x)) for x in (task.d, task.q, inertia, rate))
+        d, q, mass, step = jax.device_put([float(x) for x in (task.d, task.q, inertia, rate)])
         return cls(attention, d, q, mass, step, start)
 
     @property
     def alone(self) -> "TwoScalars":
         """One problem as a batch of one."""
-        return jax.tree.map(lambda leaf: leaf[None], self)
+        return jax.device_put(jax.tree.map(lambda leaf: np.asarray(leaf)[None], self))
 
     def init(self) -> Scalars:
         if self.start is not None:
@@ -279,7 +278,7 @@ def first_times(
     most: int,
 ) -> FirstTimes:
     """The first steps with L <= loss, with alpha >= alpha, and with U <= missed, exactly."""
-    found = _first_times(dynamics, jnp.asarray(loss), jnp.asarray(alpha), jnp.asarray(missed), most)
+    found = _first_times(dynamics, *jax.device_put((loss, alpha, missed)), most=most)
     return FirstTimes(*(np.asarray(times) for times in found))
 
 
