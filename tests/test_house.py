@@ -23,6 +23,7 @@ ROOMS = (
     "papers",
     "sweeps",
     "report",
+    "play",
     "cli",
 )
 """Data flows from left to right."""

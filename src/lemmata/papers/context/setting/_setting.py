@@ -64,6 +64,14 @@ def _whole_number(name: str, says: str, *algorithms: str) -> Option:
     return Option(name, f"--{name.replace('_', '-')}", says, int, "a whole number", algorithms)
 
 
+ABOUT = (
+    "A prompt shows N tokens with their labels, which come from an unknown task with m hidden "
+    "features and some noise. The transformer has to predict the labels of all K tokens. The best "
+    "it can do is ridge regression in features that it never sees; training finds it, at a rate "
+    "that theory promises."
+)
+
+
 class ContextSetting(AbstractSetting[Plan]):
     """Plans of in-context learning with representations."""
 
@@ -71,6 +79,7 @@ class ContextSetting(AbstractSetting[Plan]):
     instance_type: ClassVar[type] = Plan
     parameters: ClassVar = PARAMETERS
     space: ClassVar = PlanSpace()
+    about: ClassVar = ABOUT
     hypotheses: ClassVar[tuple[Hypothesis, ...]] = HYPOTHESES
     columns: ClassVar[tuple[Column, ...]] = (
         Column("loss", "loss", "the population loss (9)"),

@@ -57,6 +57,14 @@ JOINTLY = (
 Series = dict[str, Grid]
 
 
+ABOUT = (
+    "A layer learns which word follows which (the first two words of each sentence say it), and "
+    "an attention layer learns, for longer sentences, at which word to look so that its follower "
+    "is the answer. Every beginning of a sentence is an input. For each last word, the words to "
+    "look at must beat all others."
+)
+
+
 class ConvergenceSetting(AbstractSetting[Dataset]):
     """One attention layer and one linear layer: sentences, of which each prefix is an input."""
 
@@ -67,6 +75,7 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
     options: ClassVar = OPTIONS
     parameters: ClassVar = PARAMETERS
     space: ClassVar = SentenceSpace()
+    about: ClassVar = ABOUT
 
     def read(self, file: Path, embeddings: Path | None = None) -> list[Dataset]:
         """A text sentence contributes all of its prefixes."""

@@ -36,6 +36,13 @@ from ._task import Task
 ON_SAMPLES = ("sgd", "adam")
 
 
+ABOUT = (
+    "Of T tokens, a query names q; the layer should return their mean. One attention layer can do "
+    "that with any length, if its weights learn that positions match themselves. Gradient descent "
+    "needs only two numbers for it: alpha, the size of the output, and C, how sharp attention is."
+)
+
+
 class SelectionSetting(AbstractSetting[Plan]):
     """Plans of sparse token selection."""
 
@@ -43,6 +50,7 @@ class SelectionSetting(AbstractSetting[Plan]):
     instance_type: ClassVar[type] = Plan
     parameters: ClassVar = PARAMETERS
     space: ClassVar = PlanSpace()
+    about: ClassVar = ABOUT
     hypotheses: ClassVar[tuple[Hypothesis, ...]] = (
         SPARSE,
         SMALL_LOSS,
