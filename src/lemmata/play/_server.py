@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.resources import files
@@ -36,14 +36,16 @@ class Beginning:
     suffix: str = ".txt"
 
 
-def make_app(beginning: Beginning, token: str, port: int) -> ASGIApp:
-    """The server as an ASGI application."""
+def make_app(
+    beginning: Beginning, token: str, port: int, hire: Callable[[str | None], Crew] = Crew
+) -> ASGIApp:
+    """The server as an ASGI application; ``hire`` makes the crew that computes."""
     served = _files()
     house: dict[str, Any] = {}
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        crew = house["crew"] = Crew(beginning.own)
+        crew = house["crew"] = hire(beginning.own)
         house["tabs"] = Tabs(crew)
         crew.ready("reading")
         crew.ready("training")

@@ -14,6 +14,7 @@ from lemmata.settings import (
     Forecast,
     Grid,
     Look,
+    Picture,
     Prediction,
     Run,
     Track,
@@ -31,6 +32,7 @@ from ._generators import Realizable, generate
 from ._hypotheses import HYPOTHESES
 from ._making import PARAMETERS, make
 from ._options import OPTIONS, Request, request_of
+from ._pictures import pictures
 from ._space import SentenceSpace
 from ._two_stage import Joint, JointRun, TwoStage, TwoStageRun
 
@@ -147,6 +149,9 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
 
     def looks(self, run: Run, i: int) -> Sequence[Look]:
         return looks(run, i)
+
+    def pictures(self, run: Run, i: int) -> Sequence[Picture]:
+        return pictures(run, i)
 
 
 def _train(

@@ -15,7 +15,9 @@ from lemmata.settings import (
     Hypothesis,
     Look,
     Option,
+    Picture,
     Run,
+    Slider,
     Track,
     silent,
     step_numbers,
@@ -27,9 +29,11 @@ from ._encodings import walsh
 from ._forecasts import forecasts, looks
 from ._hypotheses import CONVERGES, ISOMETRY, SMALL_LOSS, SMALL_STEP, SPARSE, STOCHASTIC_STEP
 from ._making import PARAMETERS, make
+from ._pictures import pictures
 from ._plan import Plan, Query, largest_epsilon, largest_rate
 from ._plan_file import read_plans
 from ._plan_training import ALGORITHMS, USUAL_RATES, USUAL_STEPS, PlanTraining
+from ._sliders import sliders
 from ._space import PlanSpace
 from ._task import Task
 
@@ -91,6 +95,7 @@ class SelectionSetting(AbstractSetting[Plan]):
             f"how many; usually {USUAL_STEPS['gd']:,}, and {USUAL_STEPS['sgd']:,} on samples",
             parse=int,
             expects="a whole number",
+            usual=USUAL_STEPS,
         ),
         Option(
             "record",
@@ -207,6 +212,12 @@ class SelectionSetting(AbstractSetting[Plan]):
 
     def looks(self, run: Run, i: int) -> Sequence[Look]:
         return looks(run, i)
+
+    def pictures(self, run: Run, i: int) -> Sequence[Picture]:
+        return pictures(run, i)
+
+    def sliders(self, instance: Plan) -> Sequence[Slider]:
+        return sliders(instance)
 
 
 def _draw_plan(seed: int, number: int) -> Plan:
