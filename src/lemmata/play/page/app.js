@@ -72,7 +72,7 @@ function enter() {
   $("text").value = state.text;
   const plans = state.suffix === ".json";
   $("text-title").textContent = plans ? "The data, as JSON"
-    : "Sentences, one a line: the last word is the answer";
+    : "Sentences, one a line";
   drawOptions($("options"), here, changed);
   forgetRun();
   edited();
@@ -208,7 +208,8 @@ function showRun(said, entry) {
   state.ran = true;
   $("training").classList.remove("stale");
   $("rule").replaceChildren(...math(said.news.document.rule));
-  drawCurves($("curves"), setting(), entry);
+  drawCurves($("curves"), setting(), entry,
+    !said.news.pictures.some((picture) => picture.kind === "chart"));
   drawPictures($("pictures"), said.news.pictures);
   for (const id of ["copy-command", "save-json", "save-svg"]) $(id).disabled = !said.news.final;
   $("command").textContent = said.news.command;

@@ -8,6 +8,14 @@ const charts = [];
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+export function logarithmic(values) {
+  // An axis for positive numbers: whole powers of ten, where there are several.
+  const known = values.filter((x) => x > 0 && Number.isFinite(x)).map(Math.log10);
+  const wide = Math.max(...known) - Math.min(...known) > 1.2;
+  const decades = Math.ceil((Math.max(...known) - Math.min(...known)) / 6);
+  return { type: "log", dtick: wide ? Math.max(decades, 1) : undefined };
+}
+
 function isLogarithmic(values) {
   const known = values.filter((x) => x !== null && Number.isFinite(x));
   if (!known.length || known.some((x) => x < 0)) return false;
@@ -29,10 +37,10 @@ export function layout(title, x, y) {
 
 export const config = { displayModeBar: false, responsive: true };
 
-function columnsOf(setting, entry) {
+function columnsOf(setting, entry, withTests) {
   const named = setting.columns.filter((column) => column.title && Array.isArray(entry[column.name])
     && entry[column.name].some((x) => x !== null));
-  const tests = Object.entries(entry.tests || {}).map(([task, values]) =>
+  const tests = Object.entries((withTests && entry.tests) || {}).map(([task, values]) =>
     ({ name: `tests ${task}`, title: `loss ${task}`, says: "on another task", values }));
   return [...named.map((column) => ({ ...column, values: entry[column.name] })), ...tests];
 }
@@ -47,8 +55,9 @@ function traces(steps, column, forecasts) {
   return drawn;
 }
 
-export function drawCurves(place, setting, entry) {
-  const columns = columnsOf(setting, entry);
+export function drawCurves(place, setting, entry, withTests) {
+  // Losses on other tasks are left out where a picture shows them.
+  const columns = columnsOf(setting, entry, withTests);
   const told = new Set(entry.forecasts.map((forecast) => forecast.says));
   const shown = columns.filter((column) => !told.has(column.title));
   while (charts.length) Plotly.purge(charts.pop().plot);
@@ -64,7 +73,7 @@ export function drawCurves(place, setting, entry) {
         said.map((forecast) => h("span", { class: "theory" }, " ┄ ", math(forecast.says))))));
     const all = [column.values, ...said.map((forecast) => forecast.values)].flat();
     Plotly.newPlot(plot, traces(entry.steps, column, said),
-      layout("", { type: "log" }, { type: isLogarithmic(all) ? "log" : "linear" }), config);
+      layout("", logarithmic(entry.steps), isLogarithmic(all) ? logarithmic(all) : {}), config);
     charts.push({ plot, line, value, values: column.values, name: column.name });
   }
 }

@@ -42,12 +42,15 @@ export const short = (x) =>
   x === null || x === undefined ? "–" : Math.abs(x) >= 1e5 || (x !== 0 && Math.abs(x) < 1e-3)
     ? x.toExponential(3) : Number(x.toPrecision(5)).toString();
 
+// W^mm, T_max, zeta_0: a short name with something above or below it; log_loss stays as it is.
+const SCRIPT = /((?<=^|[^A-Za-z_])(?:[A-Za-z]{1,4}|\p{L}\p{M}*)_(?:\{[^}]*\}|[A-Za-z]{1,3}(?![A-Za-z_])|\d+)|\^(?:\{[^}]*\}|\([^)]*\)|-?\d+|[A-Za-z*+]+))/u;
+
 export function math(text) {
-  // W^mm and x_i as small letters above and below; everything else stays text.
-  const parts = String(text).split(/([\^_](?:\{[^}]*\}|[A-Za-z0-9*+−-]+))/);
-  return parts.filter(Boolean).map((part) => {
-    if (part.length < 2 || (part[0] !== "^" && part[0] !== "_")) return part;
-    const inner = part[1] === "{" ? part.slice(2, -1) : part.slice(1);
-    return h(part[0] === "^" ? "sup" : "sub", {}, inner);
+  // Small letters above and below; everything else stays text.
+  return String(text).split(SCRIPT).filter(Boolean).flatMap((part) => {
+    const at = part.startsWith("^") ? 0 : SCRIPT.test(part) ? part.indexOf("_") : -1;
+    if (at < 0) return [part];
+    const inner = part.slice(at + 1).replace(/^[{(]|[})]$/g, "");
+    return [part.slice(0, at), h(at ? "sub" : "sup", {}, inner)].filter(Boolean);
   });
 }

@@ -1,6 +1,6 @@
 // What is inside the model at one moment: shaded words, matrices, a plane, charts.
 
-import { config, layout } from "./curves.js";
+import { config, layout, logarithmic } from "./curves.js";
 import { h, math } from "./dom.js";
 
 /* global Plotly */
@@ -23,7 +23,8 @@ function attention(pictures) {
   });
   const figure = h("figure", { class: "attention" },
     h("figcaption", {}, "Attention on each sample, in percent: the darker, the more. "
-      + "What should be selected is underlined."), rows.map(({ row }) => row));
+      + (pictures.some((picture) => picture.goal.length) ? "What should be selected is underlined."
+        : "")), rows.map(({ row }) => row));
   return { figure, show: (index) => rows.forEach(({ show }) => show(index)) };
 }
 
@@ -68,8 +69,8 @@ function frame(picture) {
   return { plot, figure };
 }
 
-const axis = (title, logarithmic) =>
-  ({ title: { text: title, font: { size: 12 } }, type: logarithmic ? "log" : undefined });
+const axis = (title, values = null) =>
+  ({ title: { text: title, font: { size: 12 } }, ...(values ? logarithmic(values) : {}) });
 
 function plane(picture) {
   const { plot, figure } = frame(picture);
@@ -92,16 +93,18 @@ function plane(picture) {
 
 function chart(picture) {
   const { plot, figure } = frame(picture);
-  const mode = picture.dots ? "markers" : "lines+markers";
+  const mode = picture.dots ? "markers" : picture.x.length > 20 ? "lines" : "lines+markers";
   const traces = picture.fixed.map((curve) => ({ mode, name: curve.name, x: picture.x, y: curve.y,
     line: { color: colour("--theory"), dash: "dash" }, marker: { symbol: "circle-open", size: 9,
       color: colour("--theory") } }));
   picture.curves.forEach((curve, place) => traces.push({ mode, name: curve.name, x: picture.x,
     y: curve.y[0], line: { color: colour(place ? "--phase-3" : "--curve") }, marker: { size: 6 } }));
   const first = picture.fixed.length;
+  const all = [...picture.fixed, ...picture.curves].flatMap((curve) => curve.y.flat());
   const places = picture.curves.map((_, place) => first + place);
   return { figure, begin: () => Plotly.newPlot(plot, traces, { ...layout("",
-    axis(picture.x_title, picture.log_x), axis(picture.y_title, picture.log_y)), height: 320,
+    axis(picture.x_title, picture.log_x && picture.x),
+    axis(picture.y_title, picture.log_y && all)), height: 320,
     showlegend: true, legend: { orientation: "h", y: -0.25 } }, config),
   show: (index) => Plotly.restyle(plot, { y: picture.curves.map((curve) => curve.y[index]) },
     places) };

@@ -75,9 +75,8 @@ def _rate(run: Run, i: int) -> Chart:
     bound = run.evidence.columns["guarantee"][i]
     with np.errstate(divide="ignore", invalid="ignore"):
         promised = -np.diff(np.log(bound)) / np.diff(steps)
-    fixed = {"given by training": np.where(given > 0, given, np.nan)}
-    if not np.isnan(promised).all():
-        fixed["promised by (18)"] = promised
+    seen = np.tri(len(steps), len(steps) - 1, -1, dtype=bool) & (given > 0)
+    fixed = {} if np.isnan(promised).all() else {"promised by (18)": promised}
     return Chart(
         "The rate",
         "By which share the distance to the least loss shrinks in each step. More heads, fewer "
@@ -85,7 +84,7 @@ def _rate(run: Run, i: int) -> Chart:
         "step",
         "rate",
         tuple(steps[1:].tolist()),
-        {},
+        {"given by training": np.where(seen, given, np.nan)},
         fixed,
         log_x=True,
         log_y=True,
