@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from lemmata._errors import InputError
+from lemmata._errors import InputError, unknown_name
 
+from ._list import read_catalogue
 from ._terminal import messages
 
 
@@ -15,10 +16,21 @@ def command(file: Path | None, setting: str, port: int | None, quiet: bool) -> N
         raise InputError(
             f"the page needs {error.name}: install it with pip install 'lemmata[play]'"
         ) from error
+    _check_setting(setting)
+    serve(file, setting, port, open_page=not quiet, say=_say)
 
-    def say(address: str) -> None:
-        messages().print(
-            f"the page: [bold]{address}[/]\nCtrl-C ends it.", highlight=False, soft_wrap=True
-        )
 
-    serve(file, setting, port, open_page=not quiet, say=say)
+def _check_setting(setting: str) -> None:
+    """It is loaded later, by other processes; what is wrong with its name is said now."""
+    if setting.split("::")[0].endswith(".py"):
+        if not Path(setting.split("::")[0]).is_file():
+            raise InputError(f"{setting}: there is no such file")
+        return
+    known = [entry["key"] for entry in read_catalogue()["papers"]]
+    if setting not in known:
+        raise InputError(unknown_name("setting", setting, known))
+
+
+def _say(address: str) -> None:
+    text = f"the page: [bold]{address}[/]\nCtrl-C ends it."
+    messages().print(text, highlight=False, soft_wrap=True)

@@ -27,8 +27,9 @@ ROLES: Mapping[str, str] = {
 MOST = {"reading": 1, "training": 2, "judging": 2}
 """Processes of each role."""
 
-PATIENCE = 5.0
-"""Seconds after which a job that does not stop is ended with its process."""
+PATIENCE = 30.0
+"""Seconds after which a job that does not stop is ended with its process: compiling cannot be
+called off, and a process that has compiled something is worth keeping."""
 
 LONGEST = {"reading": 30.0}
 """Seconds that a job of a role may take."""
@@ -39,10 +40,14 @@ Tell = Callable[[str, Any], None]
 
 @dataclass(eq=False)
 class Job:
-    """Something to compute, and who wants to know."""
+    """Something to compute, and who wants to know.
+
+    ``follows`` is a job that prepares this one: it waits for the same process.
+    """
 
     ask: Ask
     tell: Tell
+    follows: "Job | None" = None
     number: int = field(default_factory=itertools.count(1).__next__)
     halted: bool = False
 
@@ -140,8 +145,10 @@ class Crew:
         for job in list(self.waiting):
             role = ROLES[job.ask.kind]
             mine = [worker for worker in self.workers if worker.role == role]
+            if job.follows is not None and any(worker.job is job.follows for worker in mine):
+                continue
             idle = [worker for worker in mine if worker.job is None]
-            if not idle and len(mine) < MOST[role]:
+            if not idle and len(mine) < MOST[role] and job.ask.kind != "prepare":
                 idle = [Worker(self, role)]
                 self.workers += idle
             if idle:

@@ -46,16 +46,17 @@ class Jobs:
 
     def __init__(self, own: str | None, check_in: Callable[[], None], tell: Callable[[News], None]):
         self.settings: dict[str, AbstractSetting[Any]] = dict(settings())
-        if own is not None:
-            setting = find_setting(own)
-            self.settings[setting.key] = setting
+        self.own = None if own is None else find_setting(own)
+        if self.own is not None:
+            self.settings[self.own.key] = self.own
         self.check_in = check_in
         self.tell = throttled(tell)
 
     def run(self, ask: Ask) -> Iterator[News]:
         """The news of a job, one after the other."""
         if ask.kind == "catalogue":
-            yield catalogue_of(self.settings, ask.setting)
+            first = ask.setting if self.own is None else self.own.key
+            yield catalogue_of(self.settings, first)
             return
         if ask.setting not in self.settings:
             raise InputError(f"there is no setting '{ask.setting}'")
@@ -82,7 +83,7 @@ class Jobs:
         sheet = self._sheet(ask)
         if sheet.total is not None and sheet.total > WARM:
             short = sheet.shortened(WARM)
-            sheet.setting.train(short.instances[:1], short.options, store=Film())
+            sheet.setting.train(short.instances, short.options, store=Film())
         yield {}
 
     def _train(self, ask: Ask) -> Iterator[News]:
@@ -94,8 +95,8 @@ class Jobs:
         yield self._run(sheet, final=True)
 
     def _run(self, sheet: Sheet, *, final: bool) -> News:
-        setting, instances = sheet.setting, sheet.instances[:1]
-        run = setting.train(instances, sheet.options, store=Film(), track=self._track)
+        setting = sheet.setting
+        run = setting.train(sheet.instances, sheet.options, store=Film(), track=self._track)
         self.check_in()
         shown = run.trained[0]
         return {

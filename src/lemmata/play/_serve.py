@@ -55,7 +55,7 @@ def serve(
     if open_page:
         with suppress(webbrowser.Error):
             webbrowser.open(address)
-    with listener:
+    with listener, suppress(KeyboardInterrupt):
         uvicorn.Server(config).run([listener])
 
 
@@ -94,6 +94,7 @@ def _listen(port: int | None) -> socket.socket:
             if not ports:
                 raise InputError(f"cannot listen: {error}; say another --port") from error
         else:
+            listener.listen()  # so that a browser which comes too early waits
             return listener
 
 

@@ -175,5 +175,6 @@ async def _catalogue(crew: Crew, beginning: Beginning) -> Response:
     kind, news = await found
     if kind != "news":
         return _refusal(500, str(news))
-    opening = None if beginning.text is None else vars(beginning)
+    text, suffix = beginning.text, beginning.suffix
+    opening = None if text is None else {"text": text, "suffix": suffix}
     return JSONResponse({**news, "opening": opening}, 200, HEADERS)

@@ -44,8 +44,6 @@ class Tab:
     def submit(self, ask: Ask, label: Any) -> None:
         """Compute something in the place of what is computed of this kind."""
         self.halt(ask.kind)
-        if ask.kind == "train":
-            self.halt("prepare")
         self._say(ask.kind, {"label": label, "state": "running"})
 
         def tell(kind: str, news: Any) -> None:
@@ -58,7 +56,8 @@ class Tab:
                 del self.jobs[ask.kind]
                 self._say(ask.kind, {**now, "state": kind, "reason": news})
 
-        job = self.jobs[ask.kind] = Job(ask, tell)
+        prepared = self.jobs.get("prepare") if ask.kind == "train" else None
+        job = self.jobs[ask.kind] = Job(ask, tell, prepared)
         self.crew.submit(job)
 
     def halt(self, kind: str) -> None:

@@ -20,6 +20,7 @@ let judged = null;
 let run = null;
 let typed = 0;
 let heardOfRun = false;
+let awaited = false;
 
 const player = new Player({
   show(index, step) {
@@ -44,8 +45,7 @@ function begin() {
   $("setting").replaceChildren(...offered.settings.map((one) =>
     h("option", { value: one.name }, one.name)));
   if (!restore() || !setting()) {
-    state.setting = offered.opening?.setting ?? offered.first;
-    if (!setting()) state.setting = offered.settings[0].name;
+    state.setting = offered.first;
     if (offered.opening) Object.assign(state, { text: offered.opening.text,
       suffix: offered.opening.suffix });
     else choose(setting().examples[0]);
@@ -131,6 +131,7 @@ function forgetRun() {
 async function train({ from = null } = {}) {
   state.ran = true;
   heardOfRun = true;
+  awaited = true;
   player.expect(from);
   $("status").textContent = "compiling …";
   performance.mark("train");
@@ -196,7 +197,8 @@ function hearRun(said) {
   }
   const same = run && run.label === said.label && run.steps === entry.steps.length
     && run.final === said.news.final;
-  if (!same) showRun(said, entry);
+  if (!same || awaited) showRun(said, entry);
+  awaited = false;
   const steps = said.news.total ?? entry.steps.at(-1);
   const rest = said.news.final ? entry.reason ?? "" : `training to step ${steps.toLocaleString()} …`;
   $("status").textContent = said.state === "halted" ? "stopped" : rest;
