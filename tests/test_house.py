@@ -24,6 +24,7 @@ ROOMS = (
     "papers",
     "sweeps",
     "report",
+    "play",
     "cli",
 )
 """Data flows from left to right."""

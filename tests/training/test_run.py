@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from jaxtyping import Array, Float
 
-from lemmata.training import AbstractDynamics, Recording, Store, every, run
+from lemmata.training import AbstractDynamics, Film, Recording, Store, every, run
 
 
 class Counting(AbstractDynamics[jax.Array]):
@@ -169,3 +169,24 @@ def test_recordings_are_taken_apart():
     chosen = found.select(np.array([3, 1]))
     np.testing.assert_array_equal(chosen.series["value"], found.series["value"][[3, 1]])
     np.testing.assert_array_equal(chosen.final, [23, 11])
+
+
+def test_a_film_keeps_every_state() -> None:
+    steps = np.array([0, 3, 4, 2_500])  # with stops in between that are no records
+    filmed = run(counting(3), steps, store=Film())
+    start, stride = np.arange(3.0), 1.0 + np.arange(3.0)
+    assert np.array_equal(filmed.states, start[:, None] + steps * stride[:, None])
+    moment = filmed.moment(1)
+    assert np.array_equal(moment.final, start + 3 * stride)
+    assert np.array_equal(moment.steps, [0, 3])
+    assert np.array_equal(moment.series["double"][:, -1], 2 * (start + 3 * stride))
+    assert np.array_equal(filmed.select(np.array([2])).states, filmed.states[[2]])
+
+
+def test_a_film_changes_no_bit_and_keeps_no_more_than_there_is_room_for() -> None:
+    steps = np.array([0, 7, 50, 1_800])
+    plain, filmed = run(chaos(), steps), run(chaos(), steps, store=Film())
+    assert np.array_equal(plain.series["value"], filmed.series["value"])
+    assert np.array_equal(filmed.states, plain.series["value"])
+    assert plain.states is None
+    assert run(chaos(), steps, store=Film(room=100)).states is None

@@ -46,7 +46,7 @@ def parsers() -> tuple[Parser, dict[str, Parser]]:
     page.add_argument("--version", action="version", version=says, help="Print the version.")
     made = page.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     commands = {}
-    for declare in (list_, reproduce, check, falsify, analyze, train, sweep):
+    for declare in (list_, reproduce, check, falsify, analyze, train, sweep, play):
         name = declare.__name__.rstrip("_")
         about = cleandoc(declare.__doc__ or "")
         parser = made.add_parser(name, help=about.split("\n\n")[0], description=about)
@@ -150,6 +150,18 @@ def sweep(parser: Parser) -> None:
     parser.option("--scheduler", "A running Dask scheduler does the work.", metavar="ADDRESS")
     _out(parser)
     _json(parser)
+
+
+def play(parser: Parser) -> None:
+    """Open a page to play with: type sentences, train, watch, attack.
+
+    It is served to this machine only, and works without a network.
+    """
+    parser.add_argument("file", metavar="FILE", nargs="?", type=Path, help=DATA)
+    says = "A paper, or FILE.py with a setting of your own."
+    parser.option("--setting", says, default="mechanics")
+    parser.option("--port", "Usually 8470, or the next one that is free.", type=int, metavar="N")
+    parser.switch("--no-browser", "Print the address, and open nothing.", dest="quiet")
 
 
 def _corpus(parser: Parser) -> None:

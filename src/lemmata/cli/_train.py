@@ -46,7 +46,7 @@ def command(
                 (folder / "runs").rmdir()
                 folder.rmdir()
         raise
-    document = plain(_document(home, run))
+    document = plain(home.document(run))
     path = folder / "train" / f"{file.stem}.json"
     write_whole(path, f"{json.dumps(document, ensure_ascii=False, allow_nan=False)}\n".encode())
     page = write_training(path.parent, file.stem, home, run, file.name)
@@ -56,16 +56,6 @@ def command(
     _show(home, run)
     messages().print(f"recorded: [bold]{path}[/]", highlight=False)
     messages().print(f"page: [bold]{page}[/]", highlight=False)
-
-
-def _document(home: AbstractSetting[Any], run: Run) -> dict[str, Any]:
-    """The run, with what theory says about its columns and how it attends."""
-    document = run.document()
-    for i, entry in enumerate(document["instances"]):
-        if entry["trained"]:
-            entry["forecasts"] = [forecast.document() for forecast in home.forecasts(run, i)]
-            entry["attention"] = [look.document() for look in home.looks(run, i)]
-    return document
 
 
 def _show(home: AbstractSetting[Any], run: Run) -> None:

@@ -127,7 +127,7 @@ class NamedGraph:
     def content(self, kind: str) -> bytes:
         """The picture as a file of the kind ``svg``, ``pdf``, ``png`` or ``tex``."""
         if kind == "tex":
-            return tikz_picture(self._layout(substitute=False), self._colours).encode()
+            return tikz_picture(self.layout(), self._colours).encode()
         with style(), warnings.catch_warnings():
             # The library measures words whose glyphs it lacks, and says so.
             warnings.simplefilter("ignore", UserWarning)
@@ -137,13 +137,14 @@ class NamedGraph:
     def _repr_svg_(self) -> str | None:
         return self.content("svg").decode() if self.drawable else None
 
-    def _layout(self, substitute: bool) -> GraphLayout:
+    def layout(self, *, substitute: bool = False, width: float = _WIDTH) -> GraphLayout:
+        """A place for every token, in a picture of at most so many inches."""
         return lay_out_graph(
             self.graph.edges,
             {token: str(self.word(token)) for token in self.graph.nodes},
             idle=self.idle,
             notes={token: percent(share) for token, share in self.shares.items()},
-            width=_WIDTH,
+            width=width,
             font=_FONT,
             substitute=substitute,
         )
@@ -156,7 +157,7 @@ class NamedGraph:
     def _figure(self, substitute: bool) -> "Figure":
         from matplotlib.figure import Figure
 
-        layout = self._layout(substitute)
+        layout = self.layout(substitute=substitute)
         figure = Figure(figsize=layout.size)
         figure.set_layout_engine("none")
         draw_graph_layout(figure.add_axes((0.0, 0.0, 1.0, 1.0)), layout, colours=self._colours)

@@ -11,7 +11,7 @@ from typing import Any
 from lemmata._errors import InputError, unknown_name
 from lemmata.claims import Bench, Claim
 from lemmata.drawing import Drawing
-from lemmata.settings import AbstractSetting
+from lemmata.settings import AbstractSetting, Example
 
 ENTRY_POINTS = "lemmata.papers"
 """The group in which an installed package announces its papers."""
@@ -83,6 +83,7 @@ class Contents:
     setting: AbstractSetting[Any] | None = None
     claims: tuple[Claim, ...] = ()
     figures: tuple[Figure, ...] = ()
+    examples: tuple[Example, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,13 @@ class Paper:
         else:
             figures = self.contents.figures
         return Listed.of(self.key, "figure", figures)
+
+    @cached_property
+    def examples(self) -> tuple[Example, ...]:
+        """Data to begin with."""
+        if isinstance(self.contents, str):
+            return importlib.import_module(f"{self.contents}.counterexamples").EXAMPLES
+        return self.contents.examples
 
 
 @cache

@@ -29,6 +29,15 @@ from ._orders import LimitView as LimitView
 from ._orders import OrdersView as OrdersView
 from ._orders import Selection as Selection
 from ._orders import certificate_of as certificate_of
+from ._pictures import Attention as Attention
+from ._pictures import Chart as Chart
+from ._pictures import Example as Example
+from ._pictures import Heat as Heat
+from ._pictures import Phase as Phase
+from ._pictures import Picture as Picture
+from ._pictures import Plane as Plane
+from ._pictures import Slider as Slider
+from ._pictures import first_letters as first_letters
 from ._recorded import steps_of as steps_of
 from ._run import Prediction as Prediction
 from ._run import Run as Run

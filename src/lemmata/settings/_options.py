@@ -20,6 +20,10 @@ class Option:
         algorithms: the ones that it has an effect on; all of them if empty.
         choices: the words it may be, if there are only some.
         many: whether it may be given several times.
+        words: words that mean something where it may also be a number, a text or a file.
+        file: whether any other text is the path of a file.
+        usual: its value where nothing is said, by algorithm if that matters; None if that
+            depends on the data.
     """
 
     name: str
@@ -30,6 +34,15 @@ class Option:
     algorithms: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
     many: bool = False
+    words: tuple[str, ...] = ()
+    file: bool = False
+    usual: Any = None
+
+    def usual_for(self, algorithm: str | None) -> Any:
+        """Its value where nothing is said."""
+        if isinstance(self.usual, Mapping):
+            return self.usual.get(algorithm)
+        return self.usual
 
     def read(self, text: str) -> Any:
         """The value of what was typed."""

@@ -13,6 +13,7 @@ from ._forecasts import Forecast, Look
 from ._hypothesis import Hypothesis
 from ._options import Option, Parameter, check_options
 from ._orders import OrdersView
+from ._pictures import Picture, Slider
 from ._run import Run
 from ._space import AbstractSpace
 
@@ -66,6 +67,7 @@ class AbstractSetting(abc.ABC, Generic[InstanceT]):
         instance_type: the class of its instances.
         parameters: sizes with which instances can be made.
         space: how instances vary, for an adversary; None if statements cannot be attacked.
+        about: what is learnt here, and what there is to see, for a newcomer.
     """
 
     key: ClassVar[str]
@@ -75,6 +77,7 @@ class AbstractSetting(abc.ABC, Generic[InstanceT]):
     options: ClassVar[tuple[Option, ...]] = ()
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     space: ClassVar[AbstractSpace[Any] | None] = None
+    about: ClassVar[str] = ""
 
     @abc.abstractmethod
     def read(self, file: Path, embeddings: Path | None = None) -> list[InstanceT]:
@@ -115,6 +118,23 @@ class AbstractSetting(abc.ABC, Generic[InstanceT]):
 
     def looks(self, run: Run, i: int) -> Sequence[Look]:
         """Attention on some inputs of instance i, before and after training."""
+        return ()
+
+    def document(self, run: Run) -> dict[str, Any]:
+        """The run, with what theory says about its columns and how it attends."""
+        document = run.document()
+        for i, entry in enumerate(document["instances"]):
+            if entry["trained"]:
+                entry["forecasts"] = [forecast.document() for forecast in self.forecasts(run, i)]
+                entry["attention"] = [look.document() for look in self.looks(run, i)]
+        return document
+
+    def pictures(self, run: Run, i: int) -> Sequence[Picture]:
+        """What can be seen of instance i at every record, if the run was filmed."""
+        return ()
+
+    def sliders(self, instance: InstanceT) -> Sequence[Slider]:
+        """Numbers of an instance that can be moved, with what theory says about them."""
         return ()
 
     def hypothesis(self, name: str) -> Hypothesis:

@@ -22,5 +22,6 @@ from ._run import run as run
 from ._schedule import every as every
 from ._schedule import log_spaced as log_spaced
 from ._schedule import record_steps as record_steps
+from ._store import Film as Film
 from ._store import Store as Store
 from ._store import fingerprint as fingerprint

@@ -9,10 +9,10 @@ from typing import Any, Generic, TypeVar
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from ._dynamics import AbstractDynamics
-from ._store import Store, fingerprint
+from ._store import Film, Store, fingerprint
 
 POINTS_PER_CHUNK = 64
 """Recorded points per compiled call; a run can be stopped and resumed between calls."""
@@ -34,11 +34,20 @@ class Recording(Generic[StateT]):
         steps: the number of updates done at each record.
         series: for each measurement, one row an instance and one column a record.
         final: the state after the last step, batched.
+        states: the state at every record, batched and then by record; None unless it was filmed.
     """
 
     steps: Int[np.ndarray, "records"]
     series: dict[str, Float[np.ndarray, "instances records"]]
     final: StateT
+    states: StateT | None = None
+
+    def moment(self, record: int) -> "Recording[StateT]":
+        """The recording as if its run had ended at a record; it must have been filmed."""
+        assert self.states is not None, "the states of this run were not kept"
+        series = {name: values[:, : record + 1] for name, values in self.series.items()}
+        final = jax.tree.map(lambda leaf: leaf[:, record], self.states)
+        return Recording(self.steps[: record + 1], series, final)
 
     def at(self, step: int) -> int:
         """The column of a recorded step."""
@@ -50,9 +59,8 @@ class Recording(Generic[StateT]):
     def select(self, rows: Int[np.ndarray, "chosen"]) -> "Recording[StateT]":
         """The recording of these instances alone."""
         series = {name: values[rows] for name, values in self.series.items()}
-        return Recording(
-            self.steps, series, jax.tree.map(lambda leaf: np.asarray(leaf)[rows], self.final)
-        )
+        final, states = jax.tree.map(lambda leaf: np.asarray(leaf)[rows], (self.final, self.states))
+        return Recording(self.steps, series, final, states)
 
 
 def run(
@@ -74,7 +82,8 @@ def run(
     Args:
         dynamics: what to run.
         steps: sorted step numbers to record; the last one ends the run.
-        store: where checkpoints and results are kept; None keeps nothing on disk.
+        store: where checkpoints and results are kept; None keeps nothing on disk, and a ``Film``
+            the state of every record in memory.
         progress: called with the number of instance-steps done since the last call.
         group: instances that run side by side in one compiled call.
         chunk: recorded points per compiled call; 1 where a single step takes milliseconds.
@@ -86,7 +95,7 @@ def run(
     parts = [jax.tree.map(lambda leaf, at=at: np.asarray(leaf)[at], dynamics) for at in members]
     stop: list[bool] = []
 
-    def work(index: int) -> tuple[dict[str, np.ndarray], StateT]:
+    def work(index: int) -> tuple[dict[str, np.ndarray], StateT, StateT | None]:
         real = min(size, count - index * size)
         return _run_group(
             parts[index], steps, store, lambda done: progress(done * real), stop, chunk
@@ -98,11 +107,10 @@ def run(
         except BaseException:
             stop.append(True)
             raise
-    series = {name: np.concatenate([part[name] for part, _ in done])[:count] for name in done[0][0]}
-    final = jax.tree.map(
-        lambda *leaves: np.concatenate(leaves)[:count], *[state for _, state in done]
+    series, final, states = jax.tree.map(
+        lambda *leaves: np.concatenate(leaves)[:count], done[0], *done[1:]
     )
-    return Recording(steps, series, final)
+    return Recording(steps, series, final, states)
 
 
 def _run_group(
@@ -112,10 +120,13 @@ def _run_group(
     progress: Callable[[int], None],
     stop: list[bool],
     chunk: int,
-) -> tuple[dict[str, np.ndarray], StateT]:
+) -> tuple[dict[str, np.ndarray], StateT, StateT | None]:
     points = _points(steps)
     keep = np.isin(points, steps)
     state = _start(dynamics)
+    filmed: list[StateT] | None = None
+    if isinstance(store, Film):
+        filmed, store = [] if store.has_room(state, len(steps)) else None, None
     key = fingerprint(_describe(dynamics, state, steps, chunk)) if store else ""
     saved = store.load(key) if store else None
     position, series = 0, {}
@@ -129,8 +140,10 @@ def _run_group(
         before = points[position - 1] if position else 0
         gaps = np.zeros(chunk, dtype=np.int64)
         gaps[: len(stretch)] = np.diff(stretch, prepend=before)
-        state, found = _advance(dynamics, state, jax.device_put(gaps))
+        state, found, seen = _advance(dynamics, state, jax.device_put(gaps), filmed is not None)
         kept = keep[position : position + len(stretch)]
+        if filmed is not None and seen is not None:
+            filmed.append(_frames(seen, kept))
         fresh = {name: np.asarray(rows)[: len(stretch)][kept].T for name, rows in found.items()}
         series = {
             name: np.concatenate([series[name], rows], axis=1) if series else rows
@@ -140,7 +153,15 @@ def _run_group(
         if store:
             store.save(key, _freeze(position, state, series))
         progress(int(stretch[-1] - before))
-    return series, jax.tree.map(np.asarray, state)
+    states = None
+    if filmed is not None:
+        states = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1), *filmed)
+    return series, jax.tree.map(np.asarray, state), states
+
+
+def _frames(seen: StateT, kept: Bool[np.ndarray, "points"]) -> StateT:
+    """The states at the points that are recorded, with the instances first."""
+    return jax.tree.map(lambda leaf: np.moveaxis(np.asarray(leaf)[: len(kept)][kept], 0, 1), seen)
 
 
 def _points(steps: Int[np.ndarray, "records"]) -> Int[np.ndarray, "points"]:
@@ -167,18 +188,23 @@ def _start(dynamics: AbstractDynamics[StateT]) -> StateT:
 
 @eqx.filter_jit
 def _advance(
-    dynamics: AbstractDynamics[StateT], state: StateT, gaps: Int[jax.Array, "points"]
-) -> tuple[StateT, dict[str, jax.Array]]:
-    """For each gap, take that many steps and measure."""
+    dynamics: AbstractDynamics[StateT],
+    state: StateT,
+    gaps: Int[jax.Array, "points"],
+    film: bool = False,
+) -> tuple[StateT, dict[str, jax.Array], StateT | None]:
+    """For each gap, take that many steps and measure; a film also keeps the states."""
 
-    def point(at: StateT, gap: jax.Array) -> tuple[StateT, dict[str, jax.Array]]:
+    def point(at: StateT, gap: jax.Array) -> tuple[StateT, Any]:
         def step(_: jax.Array, here: StateT) -> StateT:
             return _each(lambda one, state: one.step(state), dynamics, here)
 
         at = jax.lax.fori_loop(0, gap, step, at)
-        return at, _each(lambda one, state: one.measure(state), dynamics, at)
+        found = _each(lambda one, state: one.measure(state), dynamics, at)
+        return at, (found, at if film else None)
 
-    return jax.lax.scan(point, state, gaps)
+    state, (found, seen) = jax.lax.scan(point, state, gaps)
+    return state, found, seen
 
 
 def _describe(

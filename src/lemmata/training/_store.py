@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
+import jax
 import numpy as np
 
 from lemmata._files import make_folder, write_whole
@@ -103,3 +104,26 @@ class Store:
         """Where what is stored under the key came from."""
         with np.load(self.folder / f"{key}.npz", allow_pickle=False) as archive:
             return json.loads(str(archive[_ORIGIN]))
+
+
+class Film(Store):
+    """Keeps nothing on disk: lets a run keep the state of every record in memory instead.
+
+    The numbers that are recorded are the same to the bit. Runs with more than ``room`` bytes of
+    states keep none.
+    """
+
+    def __init__(self, room: int = 100_000_000):
+        self.room = room
+
+    def has_room(self, state: Any, records: int) -> bool:
+        """Whether the states of all records may be kept."""
+        size = sum(np.asarray(leaf).nbytes for leaf in jax.tree.leaves(state))
+        return size * records <= self.room
+
+    def save(self, key: str, arrays: Arrays) -> None:
+        """Nothing is written."""
+
+    def load(self, key: str) -> Arrays | None:
+        """Nothing is there."""
+        return None

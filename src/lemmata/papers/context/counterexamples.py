@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from lemmata.settings import Example
+
 from .setting import Plan, Task, Weights, from_heads
 
 
@@ -79,3 +81,33 @@ def opposite_tokens(c: int) -> Plan:
     tokens = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]])
     z = c * np.array([[1.0, -1.0, 0.5], [0.0, 0.0, 0.0]])
     return Plan(Task(tokens, z, 2, 0.5, f"two opposite tokens, c = {c}"), heads=1)
+
+
+EXAMPLES = (
+    Example.of(
+        "four examples, twelve tokens",
+        "A prompt shows the labels of 4 tokens; those of the other 8 are to be predicted.",
+        {"N": 4, "tau": 0.1, "H": 8, "K": 12, "d": 6, "m": 3, "seed": 0},
+    ),
+    Example.of(
+        "few heads",
+        "Fewer heads than the prompt has tokens: attention cannot tell them apart at the start.",
+        {"N": 4, "tau": 0.1, "H": 2, "K": 10, "d": 6, "m": 3, "seed": 0},
+    ),
+    Example.of(
+        "hardly any noise",
+        "With small tau the ridge mτ is small, and the promised rate is slow.",
+        {"N": 3, "tau": 0.01, "H": 6, "K": 8, "d": 5, "m": 2, "seed": 0},
+    ),
+    Example.of(
+        "two tokens that point apart",
+        "At Q = 0 the bound (42) fails by their squared norm.",
+        opposite_long_tokens().document(),
+    ),
+    Example.of(
+        "faster with a token more",
+        "Without the third token the promised rate is smaller.",
+        faster_with_a_token_more().document(),
+    ),
+)
+"""Plans to begin with, and some that break statements."""

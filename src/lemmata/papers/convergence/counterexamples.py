@@ -4,13 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from lemmata.settings import Example
+
 from .setting import Dataset
+
+SHARED = ("y q q", "z q q", "w x q q", "q x", "x q")
+OUT_OF_REACH = ("2 1 1", "4 3 0 1 0", "0 0", "1 2", "3 4")
 
 
 def shared_next_token() -> Dataset:
     """Three tokens share a next token, and the loss vanishes all the same."""
-    sentences = ["y q q", "z q q", "w x q q", "q x", "x q"]
-    return Dataset.from_sentences("shared-next-token", [s.split() for s in sentences])
+    return Dataset.from_sentences("shared-next-token", [s.split() for s in SHARED])
 
 
 def shared_by_two() -> Dataset:
@@ -29,9 +33,7 @@ def label_out_of_reach() -> Dataset:
     Definition 1 assigns nothing to them, so it does not notice; the order under 1 then has two
     optimal tokens of different reach.
     """
-    return Dataset.from_sentences(
-        "label-out-of-reach", [s.split() for s in ["2 1 1", "4 3 0 1 0", "0 0", "1 2", "3 4"]]
-    )
+    return Dataset.from_sentences("label-out-of-reach", [s.split() for s in OUT_OF_REACH])
 
 
 def without_preimage() -> tuple[Dataset, np.ndarray]:
@@ -60,3 +62,34 @@ def skewed(log_pi: float) -> Dataset:
     plain = Dataset.from_sentences(name, ["aba", "bab"])
     rare = [[plain.data.name(x) for x in s.tokens] == ["b", "a"] for s in plain.data.samples]
     return replace(plain, log_frequency=np.where(rare, log_pi, 0.0))
+
+
+EXAMPLES = (
+    Example(
+        "a collocation and two sentences",
+        "The first two words of a sentence say what follows what; attention has to find, in longer "
+        "sentences, the word whose follower comes next.",
+        "the cat\ncat sat\nsat the\nsat the cat sat\ncat sat the cat",
+    ),
+    Example(
+        "three words before one",
+        "Three tokens share a next token, against Assumption 1; the loss vanishes all the same.",
+        "\n".join(SHARED),
+    ),
+    Example(
+        "a confused word",
+        "Under b, a beats b and b beats c: b is neither right nor wrong.",
+        "a b b\nb c\nc b c",
+    ),
+    Example(
+        "an answer out of reach",
+        "Two inputs lack the word that should be selected.",
+        "\n".join(OUT_OF_REACH),
+    ),
+    Example(
+        "how often decides",
+        "Under a, a and b beat each other: how often each occurs decides.",
+        "a b\nb a a b",
+    ),
+)
+"""Data to begin with, and what breaks statements."""

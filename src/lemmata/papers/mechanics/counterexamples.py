@@ -6,6 +6,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.optimize import minimize
 
+from lemmata.settings import Example, first_letters
+
 from .setting import Dataset
 
 
@@ -119,3 +121,60 @@ def crowd() -> Dataset:
     angles = np.deg2rad([0.0, 60.0, *(-60.0 + np.arange(5))])
     embeddings = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     return Dataset.from_samples("crowd", [[0, 1]], [0], embeddings)
+
+
+POLITE = """\
+salt pepper please salt
+pepper salt please salt
+salt pepper please pepper
+pepper please pepper
+bread salt pepper please salt
+bread thanks bread
+bread pepper thanks bread
+salt pepper thanks pepper"""
+
+
+def example(dataset: Dataset, title: str, says: str) -> Example:
+    """A dataset as sentences of letters, the label last."""
+    lines = [
+        [*sample.tokens, sample.label]
+        for sample in dataset.data.samples
+        for _ in range(sample.count)
+    ]
+    return Example(title, says, first_letters(lines))
+
+
+EXAMPLES = (
+    Example(
+        "salt, pepper, bread",
+        "After 'please', salt and pepper beat each other and have to share; after 'thanks' there "
+        "is a clear order.",
+        POLITE,
+    ),
+    example(chain(), "a chain", "a beats b, and b beats c: the gap between a and c is twice 1."),
+    example(figure_2(), "the paper's Figure 2", "Two last tokens, each with an order of its own."),
+    example(
+        cycle_above_last(),
+        "a tie above the last word",
+        "a and b beat each other; b occurs twice as often and gets two thirds.",
+    ),
+    example(
+        purely_cyclic(),
+        "nothing but a tie",
+        "No direction grows: the weights stay finite, and Theorem 3 has nothing to say.",
+    ),
+    example(
+        unrealizable(),
+        "an answer out of reach",
+        "The third label does not occur in its sentence: no attention can select it.",
+    ),
+    example(
+        idle_edge(),
+        "an edge that costs nothing",
+        "One pair gets its margin for free: its multiplier is 0.",
+    ),
+    example(
+        two_cycles(), "two ties, one above the other", "Two pairs that share, in one sequence."
+    ),
+)
+"""Data to begin with: the paper's own, and what breaks its statements."""

@@ -9,6 +9,8 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Int
 
+from lemmata.settings import Example
+
 from .setting import Plan, Task, walsh, walsh_encodings
 
 Signs = Int[np.ndarray, "d_e T"]
@@ -155,3 +157,26 @@ def solve(A: list[list[Fraction]], b: list[Fraction]) -> list[Fraction]:
             if i != k:
                 rows[i] = [x - rows[i][k] * y for x, y in zip(rows[i], rows[k], strict=True)]
     return [row[-1] for row in rows]
+
+
+TESTS = [[5, 2], [10, 2], [40, 2], [80, 2], [160, 2]]
+
+EXAMPLES = (
+    Example.of(
+        "pick 2 of 20",
+        "The task of Theorem 3.1 at a small size. The tests are other lengths: what is learnt at "
+        "T = 20 is used there.",
+        {"T": 20, "q": 2, "d": 1, "eta": 0.5, "eps": 0.001, "training": {"tests": TESTS}},
+    ),
+    Example.of(
+        "positions as random signs",
+        "Encodings in 128 dimensions that are drawn anew at each step, as in Theorem 3.3.",
+        {"T": 20, "q": 2, "d": 2, "eta": 0.5, "eps": 0.01, "d_e": 128},
+    ),
+    Example.of(
+        "a step too large",
+        "It meets what Theorem 3.3 asks for, but eta > 2q: it does not converge.",
+        {**stalled_plans()[0].document(), "name": "eta = 6 > 2q"},
+    ),
+)
+"""Plans to begin with, and one that breaks a statement."""

@@ -303,12 +303,14 @@ class TrainedPlan:
         series: ``gap``, ``out_of_domain`` and ``moved_Q`` at the recorded steps; with Adam also
             ``increases``, and ``sample_loss`` if there was a sample.
         diverged: the step at which the gap blew up, which may be the last one; None if it did not.
+        moments: the same as if training had ended at each record; none unless it was filmed.
     """
 
     plan: Plan
     weights: Weights
     series: dict[str, Float[np.ndarray, "records"]]
     diverged: int | None
+    moments: "tuple[TrainedPlan, ...]" = ()
 
     @property
     def combined(self) -> Float[np.ndarray, "N K"]:
@@ -330,4 +332,6 @@ def _trained(plan: Plan, recording: Recording[GuardedState], row: int) -> Traine
     Q, w = (np.asarray(leaf[row], dtype=float) for leaf in recording.final.inner.weights)
     d, H, K = plan.task.d, plan.heads, plan.task.K
     weights = Weights(*jax.device_put((Q[:d, :H, :d], w[:H, :K])))
-    return TrainedPlan(plan, weights, series, None if at < 0 else at)
+    filmed = range(0 if recording.states is None else len(recording.steps))
+    moments = tuple(_trained(plan, recording.moment(record), row) for record in filmed)
+    return TrainedPlan(plan, weights, series, None if at < 0 else at, moments)

@@ -17,7 +17,9 @@ from lemmata.settings import (
     Hypothesis,
     Look,
     Option,
+    Picture,
     Run,
+    Slider,
     Track,
     check_options,
     in_places,
@@ -32,6 +34,7 @@ from ._forecasts import forecasts, looks
 from ._hypotheses import CONVERGENCE, HYPOTHESES
 from ._making import PARAMETERS, make
 from ._path import LEAST_GAP
+from ._pictures import pictures
 from ._plan import Plan
 from ._plan_file import read_plans
 from ._plan_training import (
@@ -44,6 +47,7 @@ from ._plan_training import (
     TrainedPlan,
     training_of,
 )
+from ._sliders import sliders
 from ._space import PlanSpace
 from ._task import draw_task
 
@@ -60,8 +64,17 @@ def _yes_or_no(text: str) -> bool:
     return text == "yes"
 
 
-def _whole_number(name: str, says: str, *algorithms: str) -> Option:
-    return Option(name, f"--{name.replace('_', '-')}", says, int, "a whole number", algorithms)
+def _whole_number(name: str, says: str, *algorithms: str, usual: Any = None) -> Option:
+    flag = f"--{name.replace('_', '-')}"
+    return Option(name, flag, says, int, "a whole number", algorithms, usual=usual)
+
+
+ABOUT = (
+    "A prompt shows N tokens with their labels, which come from an unknown task with m hidden "
+    "features and some noise. The transformer has to predict the labels of all K tokens. The best "
+    "it can do is ridge regression in features that it never sees; training finds it, at a rate "
+    "that theory promises."
+)
 
 
 class ContextSetting(AbstractSetting[Plan]):
@@ -71,6 +84,7 @@ class ContextSetting(AbstractSetting[Plan]):
     instance_type: ClassVar[type] = Plan
     parameters: ClassVar = PARAMETERS
     space: ClassVar = PlanSpace()
+    about: ClassVar = ABOUT
     hypotheses: ClassVar[tuple[Hypothesis, ...]] = HYPOTHESES
     columns: ClassVar[tuple[Column, ...]] = (
         Column("loss", "loss", "the population loss (9)"),
@@ -99,6 +113,7 @@ class ContextSetting(AbstractSetting[Plan]):
         _whole_number(
             "steps",
             f"how many; usually {USUAL_STEPS['gd']:,}, and {USUAL_STEPS['adam']:,} for adam",
+            usual=USUAL_STEPS,
         ),
         Option(
             "record",
@@ -204,6 +219,12 @@ class ContextSetting(AbstractSetting[Plan]):
 
     def looks(self, run: Run, i: int) -> Sequence[Look]:
         return looks(run, i)
+
+    def pictures(self, run: Run, i: int) -> Sequence[Picture]:
+        return pictures(run, i)
+
+    def sliders(self, instance: Plan) -> Sequence[Slider]:
+        return sliders(instance)
 
 
 LARGEST_MATRIX = 100_000

@@ -41,6 +41,8 @@ OPTIONS = (
         f"{STAGE_2_CONSTANT}/sqrt(|V|), jointly {STAGE_1_CONSTANT}/sqrt(|V|)",
         number_or(*get_args(NamedRate)),
         A_RATE,
+        words=get_args(NamedRate),
+        usual="paper",
     ),
     Option(
         "steps",
@@ -48,6 +50,7 @@ OPTIONS = (
         f"how many of stage 2, or of joint training; usually {TwoStage.steps}",
         int,
         "a whole number",
+        usual=TwoStage.steps,
     ),
     Option(
         "stage1_rate",
@@ -56,6 +59,8 @@ OPTIONS = (
         number_or(*get_args(NamedRate)),
         A_RATE,
         IN_STAGES,
+        words=get_args(NamedRate),
+        usual="paper",
     ),
     Option(
         "stage1_steps",
@@ -64,6 +69,7 @@ OPTIONS = (
         int,
         "a whole number",
         IN_STAGES,
+        usual=TwoStage.stage1_steps,
     ),
     RECORD,
     Option(
@@ -79,6 +85,7 @@ OPTIONS = (
         "a .npy or .json file with W_ov before stage 1, |V| rows and d columns; usually zero",
         expects="a .npy or .json file",
         algorithms=OF_PRODUCTS,
+        file=True,
     ),
     Option(
         "heads",

@@ -14,6 +14,7 @@ from lemmata.settings import (
     Forecast,
     Grid,
     Look,
+    Picture,
     Prediction,
     Run,
     Track,
@@ -31,6 +32,7 @@ from ._generators import Realizable, generate
 from ._hypotheses import HYPOTHESES
 from ._making import PARAMETERS, make
 from ._options import OPTIONS, Request, request_of
+from ._pictures import pictures
 from ._space import SentenceSpace
 from ._two_stage import Joint, JointRun, TwoStage, TwoStageRun
 
@@ -57,6 +59,14 @@ JOINTLY = (
 Series = dict[str, Grid]
 
 
+ABOUT = (
+    "A layer learns which word follows which (the first two words of each sentence say it), and "
+    "an attention layer learns, for longer sentences, at which word to look so that its follower "
+    "is the answer. Every beginning of a sentence is an input. For each last word, the words to "
+    "look at must beat all others."
+)
+
+
 class ConvergenceSetting(AbstractSetting[Dataset]):
     """One attention layer and one linear layer: sentences, of which each prefix is an input."""
 
@@ -67,6 +77,7 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
     options: ClassVar = OPTIONS
     parameters: ClassVar = PARAMETERS
     space: ClassVar = SentenceSpace()
+    about: ClassVar = ABOUT
 
     def read(self, file: Path, embeddings: Path | None = None) -> list[Dataset]:
         """A text sentence contributes all of its prefixes."""
@@ -138,6 +149,9 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
 
     def looks(self, run: Run, i: int) -> Sequence[Look]:
         return looks(run, i)
+
+    def pictures(self, run: Run, i: int) -> Sequence[Picture]:
+        return pictures(run, i)
 
 
 def _train(

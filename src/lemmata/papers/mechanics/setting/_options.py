@@ -54,6 +54,8 @@ OPTIONS = (
         number_or(*RATES),
         "a number, 'paper' (1/L) or 'tight' (1/L_tight)",
         ALGORITHMS,
+        words=RATES,
+        usual={name: "tight" if name in ("gd", "sgd") else USUAL_RATE for name in ALGORITHMS},
     ),
     Option(
         "steps",
@@ -61,6 +63,7 @@ OPTIONS = (
         f"how many, usually {STEPS:,}; the time for flow, and -log of the last ridge for path",
         int,
         "a whole number",
+        usual=STEPS,
     ),
     RECORD,
     Option(
@@ -69,6 +72,7 @@ OPTIONS = (
         f"one of {', '.join(LOSSES)}, mse (squared) or corr (linear); usually log",
         algorithms=WITH_LOSSES,
         choices=(*LOSSES, *OTHER_NAMES),
+        usual=Training.loss,
     ),
     Option(
         "head",
@@ -76,6 +80,9 @@ OPTIONS = (
         "identity (usual), embedding, or a .npy or .json file with the matrix C",
         expects="identity, embedding, or a .npy or .json file",
         algorithms=WITH_LOSSES,
+        words=HEADS,
+        file=True,
+        usual=Training.head,
     ),
     Option(
         "epsilon",
@@ -84,6 +91,7 @@ OPTIONS = (
         float,
         "a number",
         ("ngd",),
+        usual=0.0,
     ),
     Option(
         "start",
@@ -92,6 +100,8 @@ OPTIONS = (
         "usually that of the data, or zero",
         expects="zero, random, or a .npy or .json file",
         algorithms=("ngd", "gd", "sgd", "adam", "block", "flow"),
+        words=STARTS,
+        file=True,
     ),
     Option(
         "seed",
@@ -99,6 +109,7 @@ OPTIONS = (
         "for factored, sgd, several heads and a random start; usually 0",
         int,
         "a whole number",
+        usual=0,
     ),
     Option(
         "batch",
@@ -107,6 +118,7 @@ OPTIONS = (
         int,
         "a whole number",
         ("sgd",),
+        usual=1,
     ),
     Option(
         "width",
@@ -123,6 +135,7 @@ OPTIONS = (
         float,
         "a number",
         ("factored",),
+        usual=0.0,
     ),
     Option(
         "heads",

@@ -16,6 +16,7 @@ from lemmata.settings import (
     Forecast,
     Grid,
     Look,
+    Picture,
     Prediction,
     Run,
     Track,
@@ -34,6 +35,7 @@ from ._hypotheses import HYPOTHESES
 from ._making import PARAMETERS, make
 from ._options import CURVES, OPTIONS, Request, check_seed, request_of
 from ._paths import flow, follow, path
+from ._pictures import pictures
 from ._pseudo import pseudo_limits
 from ._space import TokenSpace
 from ._training import Heads, attend, expect
@@ -63,6 +65,12 @@ COLUMNS = (
 )
 """What is recorded; columns without a title are too many for a terminal."""
 
+ABOUT = (
+    "One attention layer reads a sentence without its last word and has to guess that word by "
+    "looking at a word before. The word in front of the gap asks the question: under it, the right "
+    "word must beat all others. Those orders decide where training goes."
+)
+
 FEW = 100
 """Runs of no more datasets are compared with their local limits, too."""
 
@@ -88,6 +96,7 @@ class MechanicsSetting(AbstractSetting[Dataset]):
     options: ClassVar = OPTIONS
     parameters: ClassVar = PARAMETERS
     space: ClassVar = TokenSpace()
+    about: ClassVar = ABOUT
 
     def check(self, options: Mapping[str, Any]) -> None:
         super().check(options)
@@ -183,6 +192,9 @@ class MechanicsSetting(AbstractSetting[Dataset]):
 
     def looks(self, run: Run, i: int) -> Sequence[Look]:
         return looks(run, i)
+
+    def pictures(self, run: Run, i: int) -> Sequence[Picture]:
+        return pictures(run, i)
 
 
 def _descend(

@@ -1,7 +1,7 @@
 """Training of the attention weights W under a fixed head, many datasets as one batch."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import jax
@@ -354,6 +354,10 @@ class TrainingRun:
             d = dataset.E.shape[1]
             return final[..., :d, :d]
         return self.inputs.dense(i, final, dataset.K)
+
+    def moment(self, record: int) -> "TrainingRun":
+        """The run as if it had ended at a record; it must have been filmed."""
+        return replace(self, recording=self.recording.moment(record))
 
     def attention(self, i: int, tokens: Sequence[int]) -> Float[np.ndarray, "positions"]:
         """The attention weights of the trained model on an input."""

@@ -15,7 +15,9 @@ from lemmata.settings import (
     Hypothesis,
     Look,
     Option,
+    Picture,
     Run,
+    Slider,
     Track,
     silent,
     step_numbers,
@@ -27,13 +29,22 @@ from ._encodings import walsh
 from ._forecasts import forecasts, looks
 from ._hypotheses import CONVERGES, ISOMETRY, SMALL_LOSS, SMALL_STEP, SPARSE, STOCHASTIC_STEP
 from ._making import PARAMETERS, make
+from ._pictures import pictures
 from ._plan import Plan, Query, largest_epsilon, largest_rate
 from ._plan_file import read_plans
 from ._plan_training import ALGORITHMS, USUAL_RATES, USUAL_STEPS, PlanTraining
+from ._sliders import sliders
 from ._space import PlanSpace
 from ._task import Task
 
 ON_SAMPLES = ("sgd", "adam")
+
+
+ABOUT = (
+    "Of T tokens, a query names q; the layer should return their mean. One attention layer can do "
+    "that with any length, if its weights learn that positions match themselves. Gradient descent "
+    "needs only two numbers for it: alpha, the size of the output, and C, how sharp attention is."
+)
 
 
 class SelectionSetting(AbstractSetting[Plan]):
@@ -43,6 +54,7 @@ class SelectionSetting(AbstractSetting[Plan]):
     instance_type: ClassVar[type] = Plan
     parameters: ClassVar = PARAMETERS
     space: ClassVar = PlanSpace()
+    about: ClassVar = ABOUT
     hypotheses: ClassVar[tuple[Hypothesis, ...]] = (
         SPARSE,
         SMALL_LOSS,
@@ -83,6 +95,7 @@ class SelectionSetting(AbstractSetting[Plan]):
             f"how many; usually {USUAL_STEPS['gd']:,}, and {USUAL_STEPS['sgd']:,} on samples",
             parse=int,
             expects="a whole number",
+            usual=USUAL_STEPS,
         ),
         Option(
             "record",
@@ -199,6 +212,12 @@ class SelectionSetting(AbstractSetting[Plan]):
 
     def looks(self, run: Run, i: int) -> Sequence[Look]:
         return looks(run, i)
+
+    def pictures(self, run: Run, i: int) -> Sequence[Picture]:
+        return pictures(run, i)
+
+    def sliders(self, instance: Plan) -> Sequence[Slider]:
+        return sliders(instance)
 
 
 def _draw_plan(seed: int, number: int) -> Plan:

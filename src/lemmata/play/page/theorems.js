@@ -1,0 +1,48 @@
+// Which theorems speak about the data, and their verdicts; the outcome of an attack.
+
+import { h, math } from "./dom.js";
+
+const badge = (words, look) => h("span", { class: `badge ${look}` }, words);
+
+export function drawTheorems(place, theorems, judged) {
+  const verdicts = new Map((judged?.verdicts || []).map((verdict) => [verdict.name, verdict]));
+  if (!theorems.length) {
+    place.replaceChildren(h("p", { class: "note" }, "No theorem of this setting is listed."));
+    return;
+  }
+  place.replaceChildren(h("ul", { class: "theorems" }, theorems.map((theorem) => {
+    const verdict = verdicts.get(theorem.name);
+    const known = theorem.kind && !verdict ? h("span", { class: "note" },
+      ` as printed it is known to fail somewhere (${theorem.kind})`) : null;
+    return h("li", {}, h("code", {}, theorem.name), " ",
+      theorem.applies ? badge("applies", "good") : badge("does not apply", "idle"), " ",
+      verdict ? badge(`${verdict.status} on this data`, verdict.status) : null,
+      h("p", {}, math(theorem.statement), known),
+      theorem.broken.length ? h("p", { class: "note" }, "Not met: ",
+        math(theorem.broken.join("; "))) : null,
+      verdict ? h("p", { class: "note" }, math(verdict.reason),
+        verdict.worth ? ` (${verdict.worth})` : "") : null);
+  })));
+}
+
+export function drawFinding(place, said, load) {
+  const news = said.news || {};
+  if (!news.final) {
+    const line = news.line || (said.state === "running" ? "starting the adversary …" : "");
+    place.replaceChildren(h("p", {}, said.state === "refused" ? said.reason : line));
+    return;
+  }
+  const { finding } = news;
+  const meaning = {
+    fails: "Broken: this data meets every assumption, and the claim is false on it.",
+    survived: "It survived: nothing that was tried breaks it.",
+    undecided: "Undecided.", "not searchable": "No data can break it.",
+  }[finding.status] || "";
+  place.replaceChildren(
+    h("p", {}, badge(finding.status, finding.status), " ", meaning),
+    h("p", {}, math(finding.reason)),
+    h("p", { class: "note" }, `${finding.tried.toLocaleString()} instances tried in `
+      + `${finding.seconds} s${finding.scopes.length ? `; gone through whole: ${finding.scopes.join("; ")}` : ""}`),
+    news.data ? h("button", { type: "button", id: "load-witness", onclick: () => load(news) },
+      "Load what breaks it into this page") : "");
+}

@@ -1,0 +1,212 @@
+"""What is computed for a page: the same as the command line computes, and nothing it must not."""
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lemmata._errors import InputError
+from lemmata.cli import main
+from lemmata.papers import papers, settings
+from lemmata.play._catalogue import catalogue_of
+from lemmata.play._jobs import HaltedError, Jobs
+from lemmata.play._requests import Ask
+from lemmata.play._sheet import read_sheet
+
+TEXT = "a b c a\nb a c b\nb c b"
+
+
+@pytest.fixture(autouse=True)
+def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def jobs() -> Jobs:
+    return Jobs(None, lambda: None, lambda news: None)
+
+
+def news(jobs: Jobs, kind: str, text: str = TEXT, **said: Any) -> list[dict[str, Any]]:
+    suffix = ".json" if text.startswith("{") else ".txt"
+    setting = said.pop("setting", "mechanics")
+    found = list(jobs.run(Ask(kind, setting, text, suffix, **said)))
+    json.dumps(found, allow_nan=False)
+    return found
+
+
+def test_an_analysis_has_graphs_with_places_and_exact_limits(jobs: Jobs) -> None:
+    (found,) = news(jobs, "analyze")
+    orders = found["orders"]
+    (graph,) = orders["graphs"]  # every sentence has c before its answer
+    assert graph["query"] == "c"
+    boxes = {token["text"].split()[0]: token for token in graph["picture"]["tokens"]}
+    assert set(boxes) == {"a", "b", "c"}
+    assert len(graph["picture"]["ties"]) == 1  # a and b beat each other
+    assert boxes["c"]["top"] > boxes["a"]["top"]
+    direction = orders["limits"][0]
+    assert {"name": "Its square, exactly", "value": "2/3"} in direction["facts"]
+    assert {(e["token"], e["value"]) for e in direction["entries"]} == {
+        ("a", "1/3"),
+        ("b", "1/3"),
+        ("c", "-2/3"),
+    }
+    assert found["problems"][0]["where"].startswith("last token c")
+    applies = {theorem["name"]: theorem["applies"] for theorem in found["theorems"]}
+    assert applies["theorem-3"]
+    assert not applies["theorem-1"]
+
+
+def test_data_that_cannot_be_read_is_told_without_its_place_on_disk(jobs: Jobs) -> None:
+    with pytest.raises(InputError, match=r"^play\.txt: ") as refusal:
+        news(jobs, "analyze", text="alone")
+    assert "/" not in str(refusal.value)
+    assert not list(Path().iterdir())
+
+
+@pytest.mark.parametrize(
+    ("setting", "options"),
+    [
+        ("mechanics", {"steps": "300", "algorithm": "gd", "rate": "0.5"}),
+        ("mechanics", {"steps": "40", "record": "1,7,8,40", "predict": ("a b c", "b c")}),
+        ("convergence", {"steps": "30"}),
+        ("selection", {"steps": "300"}),
+        ("context", {"steps": "30"}),
+    ],
+    ids=["mechanics", "records", "convergence", "selection", "context"],
+)
+def test_the_command_gives_the_same_bits(jobs: Jobs, setting: str, options: dict[str, Any]) -> None:
+    text = TEXT if setting == "mechanics" else papers()[setting].examples[0].text
+    *early, last = news(jobs, "train", text, setting=setting, options=options)
+    assert last["final"]
+    assert not any(part["final"] for part in early)
+    write, train = last["command"].strip().rsplit("\n", 1)
+    subprocess.run(["sh", "-c", write], check=True)
+    words = shlex.split(train)
+    assert words[:2] == ["lemmata", "train"]
+    main(words[1:])
+    file = next(Path("lemmata-out/train").glob("*.json"))
+    assert json.loads(file.read_text()) == last["document"]
+
+
+def test_long_training_is_shown_early(jobs: Jobs) -> None:
+    found = news(jobs, "train", options={"steps": "3000"})
+    steps = [part["document"]["instances"][0]["steps"][-1] for part in found]
+    assert steps == [16, 256, 3000]
+    first, last = (part["document"]["instances"][0] for part in (found[0], found[-1]))
+    for t, norm in zip(first["steps"], first["norm"], strict=True):
+        if t in last["steps"]:
+            assert last["norm"][last["steps"].index(t)] == norm
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        (TEXT, {"head": "/etc/passwd"}),
+        (TEXT, {"head": "head.npy"}),
+        (TEXT, {"start": "../start.json"}),
+        ('{"sequences": [["a", "b"]], "labels": ["a"], "options": {"head": "x.npy"}}', {}),
+        ('{"sequences": [["a", "b"]], "labels": ["a"], "options": {"start": "x.json"}}', {}),
+    ],
+    ids=str,
+)
+def test_no_file_is_read_that_a_page_names(
+    jobs: Jobs, text: str, options: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("head.npy", "x.npy", "x.json"):
+        Path(name).write_text("secret")
+    with pytest.raises(InputError, match="files are for the command line"):
+        news(jobs, "train", text, options=options)
+
+
+def test_every_option_that_takes_a_path_says_so() -> None:
+    """Whatever its words say of files, the page must know."""
+    for setting in settings().values():
+        for option in setting.options:
+            assert option.file == (".npy" in f"{option.says} {option.expects}"), option.name
+
+
+def test_unknown_settings_options_and_claims_are_refused(jobs: Jobs) -> None:
+    with pytest.raises(InputError, match=r"no setting 'file\.py'"):
+        news(jobs, "analyze", setting="file.py")
+    with pytest.raises(InputError, match="unknown option"):
+        news(jobs, "train", options={"stepz": "3"})
+    with pytest.raises(InputError, match="has no effect with algorithm gd"):
+        news(jobs, "train", options={"algorithm": "gd", "epsilon": "1"})
+    for claim in ("", "mechanics", "lemma.py::x", "../lemma.py/x", "mechanics/lemma.py"):
+        with pytest.raises(InputError):
+            news(jobs, "attack", claim=claim)
+
+
+def test_the_theorems_that_apply_are_judged_on_the_data(jobs: Jobs) -> None:
+    found = news(jobs, "judge", text="a b c a\nb c b")
+    last = found[-1]
+    assert last["final"]
+    statuses = {verdict["name"]: verdict["status"] for verdict in last["verdicts"]}
+    (analysis,) = news(jobs, "analyze", text="a b c a\nb c b")
+    assert set(statuses) == {t["name"] for t in analysis["theorems"] if t["applies"]}
+    assert set(statuses.values()) <= {"holds", "vacuous", "fails", "undecided", "inapplicable"}
+
+
+def test_a_witness_can_be_loaded(jobs: Jobs) -> None:
+    """A claim that is known to fail is broken, and what breaks it is data for the page."""
+    last = news(jobs, "attack", claim="mechanics/equation-19", seconds=20.0)[-1]
+    assert last["finding"]["status"] == "fails"
+    (found,) = news(jobs, "analyze", text=last["data"])
+    assert found["orders"]["graphs"]
+
+
+def test_a_job_can_be_called_off() -> None:
+    def halt() -> None:
+        raise HaltedError
+
+    with pytest.raises(HaltedError):
+        news(Jobs(None, halt, lambda told: None), "train", options={"steps": "50"})
+
+
+@pytest.mark.parametrize(
+    "text", [TEXT, "a END a\nEND\nEND_\nb a b", "a b $(touch x) `touch y` 'a\nEND END_ \\ END"]
+)
+def test_the_command_writes_the_data_as_it_is(text: str) -> None:
+    sheet = read_sheet(Ask("train", "mechanics", text), settings()["mechanics"])
+    subprocess.run(["sh", "-c", sheet.command.rsplit("\n", 2)[0]], check=True)
+    assert Path("play.txt").read_text() == f"{text}\n"
+    assert [file.name for file in Path().iterdir()] == ["play.txt"]
+
+
+def test_the_catalogue_offers_every_setting_with_data_that_it_can_read() -> None:
+    found = catalogue_of(dict(settings()), "mechanics")
+    json.dumps(found, allow_nan=False)
+    assert [setting["name"] for setting in found["settings"]] == list(settings())
+    for setting in found["settings"]:
+        assert setting["about"], setting["name"]
+        assert setting["examples"]
+        assert len(setting["claims"]) > 20
+        for example in setting["examples"]:
+            ask = Ask("analyze", setting["name"], example["text"], example["suffix"])
+            assert read_sheet(ask, settings()[setting["name"]]).instances, example["title"]
+
+
+OWN = """
+import lemmata as lm
+from lemmata.papers import find_setting
+
+class OwnSetting(type(find_setting("mechanics"))):
+    key = "own"
+
+SETTING = OwnSetting()
+"""
+
+
+def test_a_setting_of_ones_own_comes_first() -> None:
+    Path("own_setting.py").write_text(OWN)
+    jobs = Jobs("own_setting.py", lambda: None, lambda told: None)
+    (found,) = jobs.run(Ask("catalogue", "own_setting.py"))
+    assert found["first"] == "own"
+    offered = next(setting for setting in found["settings"] if setting["name"] == "own")
+    assert offered["options"]
+    assert not offered["examples"]
+    (analysis,) = news(jobs, "analyze", setting="own")
+    assert analysis["orders"]["graphs"]
