@@ -95,7 +95,7 @@ def _panels(count: int, height: float) -> tuple[Any, Sequence["Axes"]]:
     places = np.ravel(picture.subplots(lines, 2, squeeze=False))
     for axes in places[count:]:
         axes.set_axis_off()
-    return picture, places[:count]
+    return picture, list(places[:count])
 
 
 def _numeric(table: SweepTable) -> list[str]:

@@ -105,7 +105,8 @@ def _without_advantage(
     T, d = run.how.task.T, run.how.task.d
     diagonal = np.einsum("ei,ef,fi->i", E, np.asarray(run.weights.W)[d:, d:], E)
     lack = np.where(np.arange(len(diagonal)) < T, 0.0, diagonal - diagonal[:T].mean())
-    losses = token_free_losses(run.weights, jnp.asarray(y), jnp.asarray(E), less=jnp.asarray(lack))
+    at = jax.device_put((y, E, lack))
+    losses = token_free_losses(run.weights, at[0], at[1], less=at[2])
     return float(losses.mean())
 
 
