@@ -44,7 +44,7 @@ LINES = ("blue", "red", "green", "orange", "purple", "sky")
 LEVELS = tuple(m * 10.0**power for power in range(-2, 12) for m in (1, 1.5, 2, 3, 5, 7))
 """Contours of the tightness, of which at most a few are drawn."""
 
-MOST_CONTOURS = 6
+MOST_CONTOURS = 4
 
 
 def draw_sweep(table: SweepTable) -> Drawing:
