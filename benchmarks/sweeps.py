@@ -17,8 +17,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import lemmata as lm
-from benchmarks._rows import timed
+from benchmarks._rows import Row, timed
 
 WAITING = """
 import time
@@ -66,6 +68,34 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         _agreement(options.tasks, options.kills, Path(place))
         _overhead(Path(place))
+
+
+def against_loops(points: int = 30) -> list[Row]:
+    """A sweep in this process against the loop that one would write, programs compiled before."""
+    over = {"K": [4, 5, 6], "rate": np.geomspace(0.001, 0.1, points // 3).tolist()}
+    with tempfile.TemporaryDirectory() as place:
+        _loop(over)
+        loop, norms = timed(lambda: _loop(over))
+        sweep, table = timed(lambda: lm.sweep("mechanics", over, measure=["norm"]))
+        out = Path(place) / "kept"
+        kept, _ = timed(lambda: lm.sweep("mechanics", over, measure=["norm"], out=out))
+        again, _ = timed(lambda: lm.sweep("mechanics", over, measure=["norm"], out=out))
+    note = f"same numbers: {table.norm.tolist() == norms}"
+    name = f"a loop over {len(norms)} runs"
+    return [
+        Row(name, loop, "the same as a sweep", sweep, note),
+        Row(name, loop, "a sweep that keeps its results", kept, "one Parquet file a point"),
+        Row(name, loop, "the same sweep again", again, "nothing is run twice"),
+    ]
+
+
+def _loop(over: dict[str, Any]) -> list[float]:
+    setting = lm.papers["mechanics"].setting
+    return [
+        float(lm.train(setting.make({"K": K}, 0), rate=rate).norm[0, -1])
+        for K in over["K"]
+        for rate in over["rate"]
+    ]
 
 
 def _agreement(tasks: int, kills: int, place: Path) -> None:

@@ -301,6 +301,25 @@ def test_words_are_lines_of_their_own() -> None:
     assert [y for _, y in other] == [0.25, 0.5, 1.0]
 
 
+def test_points_of_a_claim_have_the_colour_of_their_status() -> None:
+    for over in ({"c": [5.0, 1.0, 2.0]}, {"kind": ["other", "plain"]}):
+        table = lm.sweep(f"{TARGET}::near", over, seeds=3)
+        axes = draw_sweep(table).picture.axes[0]
+        marks = {line.get_label(): line for line in axes.lines}
+        worst = dict.fromkeys(next(iter(over.values())), "fails") | {
+            row[table.parameters[0]]: "holds"
+            for row in table.rows
+            if all(
+                other["status"] == "holds"
+                for other in table.rows
+                if other[table.parameters[0]] == row[table.parameters[0]]
+            )
+        }
+        for status in ("holds", "fails"):
+            count = list(worst.values()).count(status)
+            assert (len(marks[status].get_xdata()) if status in marks else 0) == count
+
+
 def test_values_walked_through_together_are_one_line() -> None:
     over = {"c": [1.0, 2.0, 4.0], "rate": [0.5, 0.25, 0.5]}
     (line,) = draw_sweep(lm.sweep(TARGET, over, together=True)).picture.axes[0].lines
@@ -308,9 +327,11 @@ def test_values_walked_through_together_are_one_line() -> None:
 
 
 def test_a_picture_of_three_parameters_is_refused() -> None:
-    table = lm.sweep(TARGET, {"c": [1.0], "kind": ["plain"], "rate": [0.5]})
+    over = {"c": [1.0, 2.0], "kind": ["plain", "other"], "rate": [0.5, 0.25]}
     with pytest.raises(lm.InputError, match="one or two parameters; got 3"):
-        draw_sweep(table)
+        draw_sweep(lm.sweep(TARGET, over))
+    one = draw_sweep(lm.sweep(TARGET, over | {"kind": ["plain"], "rate": [0.5]}))
+    assert points_of_line(one.picture.axes[0].lines[0]) == [[1.0, 0.125], [2.0, 0.25]]
 
 
 def test_the_command_prints_points_and_resumes(tmp_path: Path, log: Path) -> None:

@@ -47,7 +47,7 @@ def command(
     write_whole(folder / "table.csv", table.csv().encode())
     for old in folder.glob("picture.*"):
         old.unlink()
-    drawing = draw_sweep(table) if len(table.parameters) in (1, 2) else None
+    drawing = draw_sweep(table) if len(table.varied) in (1, 2) else None
     files = [] if drawing is None else list(save_drawing(drawing, folder, "picture").values())
     if as_json:
         print_json(document)

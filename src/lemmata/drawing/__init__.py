@@ -8,6 +8,7 @@ from ._cells import GridAxis as GridAxis
 from ._cells import draw_contours as draw_contours
 from ._cells import draw_kinds as draw_kinds
 from ._cells import draw_numbers as draw_numbers
+from ._cells import draw_side as draw_side
 from ._cells import spans as spans
 from ._columns import Panel as Panel
 from ._columns import plot_column as plot_column

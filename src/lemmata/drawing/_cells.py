@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -54,7 +54,9 @@ class GridAxis:
         """Whether the scale is logarithmic."""
         if not self.numeric or self.values.min() <= 0:
             return False
-        return spans(self.values) if self.logarithmic is None else self.logarithmic
+        if self.logarithmic is not None:
+            return self.logarithmic
+        return spans(self.values) or _geometric(self.values.astype(float))
 
     @property
     def places(self) -> Float[np.ndarray, "values"]:
@@ -80,6 +82,12 @@ def spans(values: np.ndarray) -> bool:
     return bool(len(known) and known.min() > 0 and known.max() > WIDE * known.min())
 
 
+def _geometric(values: Float[np.ndarray, "values"]) -> bool:
+    """Whether at least three values have one ratio, and are not evenly spaced."""
+    ratios, steps = values[1:] / values[:-1], np.diff(values)
+    return len(values) > 2 and np.allclose(ratios, ratios[0]) and not np.allclose(steps, steps[0])
+
+
 def draw_numbers(
     axes: "Axes",
     x: GridAxis,
@@ -101,6 +109,8 @@ def draw_numbers(
     bar = axes.figure.colorbar(mesh, ax=axes, pad=0.02, aspect=25)
     bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
     bar.set_label(label)
+    if log and mesh.norm.vmax < _FEW_DECADES * mesh.norm.vmin:
+        _plain_logarithms(bar.ax.yaxis)
     return mesh
 
 
@@ -154,35 +164,43 @@ def draw_contours(
         text.set_rotation(0)
 
 
+def draw_side(axes: "Axes", which: Literal["x", "y"], side: GridAxis) -> None:
+    """The scale of a side, its label and its ticks: every value if there are few."""
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    if side.log:
+        axes.set(**{f"{which}scale": "log"})
+        axis.set_minor_formatter(_nothing)
+    axis.set_label_text(side.label)
+    if not side.numeric or len(side.values) <= _TICKS:
+        every = max(-(-len(side.values) // _TICKS), 1)
+        known = side.values[::every].tolist()
+        names = [value if isinstance(value, str) else number(value, 3) for value in known]
+        axis.set_ticks(side.places[::every], names)
+        axis.set_ticks([], minor=True)
+    elif side.log and side.values.max() < _FEW_DECADES * side.values.min():
+        _plain_logarithms(axis)
+
+
+def _plain_logarithms(axis: Any) -> None:
+    """Plain numbers between the powers of ten."""
+    from matplotlib.ticker import LogLocator
+
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(lambda value, _: number(value, 3))
+    axis.set_minor_formatter(_nothing)
+
+
+def _nothing(value: float, place: Any) -> str:
+    """The label of a tick that has none."""
+    return ""
+
+
 def _mesh(axes: "Axes", x: GridAxis, y: GridAxis, grid: np.ndarray, **look: Any) -> Any:
-    """The cells, as an image; and both axes."""
-    if x.log:
-        axes.set_xscale("log")
-    if y.log:
-        axes.set_yscale("log")
+    """The cells, as an image; and both sides."""
+    draw_side(axes, "x", x)
+    draw_side(axes, "y", y)
     shown = np.ma.masked_invalid(grid)
     mesh = axes.pcolormesh(x.edges, y.edges, shown, rasterized=True, **look)
-    for axis, side in ((axes.xaxis, x), (axes.yaxis, y)):
-        axis.set_label_text(side.label)
-        _ticks(axis, side)
     axes.set_xlim(x.edges[0], x.edges[-1])
     axes.set_ylim(y.edges[0], y.edges[-1])
     return mesh
-
-
-def _ticks(axis: Any, side: GridAxis) -> None:
-    """Every value if there are few, so that cells can be told; words by their names."""
-    from matplotlib.ticker import LogLocator, NullFormatter
-
-    if side.numeric and len(side.values) > _TICKS:
-        if side.log:
-            axis.set_minor_formatter(NullFormatter())
-            if side.values.max() < _FEW_DECADES * side.values.min():
-                axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-                axis.set_major_formatter(lambda value, _: number(value, 3))
-        return
-    every = max(-(-len(side.values) // _TICKS), 1)
-    known = side.values[::every].tolist()
-    names = [value if isinstance(value, str) else number(value, 3) for value in known]
-    axis.set_ticks(side.places[::every], names)
-    axis.set_ticks([], minor=True)

@@ -18,6 +18,7 @@ from lemmata.drawing import (
     draw_contours,
     draw_kinds,
     draw_numbers,
+    draw_side,
     number,
     spans,
     style,
@@ -40,10 +41,10 @@ COLOURS = {
 LINES = ("blue", "red", "green", "orange", "purple", "sky")
 """Colours of lines, one for each value of a second parameter."""
 
-LEVELS = tuple(m * 10.0**power for power in range(-2, 12) for m in (1, 3))
+LEVELS = tuple(m * 10.0**power for power in range(-2, 12) for m in (1, 1.5, 2, 3, 5, 7))
 """Contours of the tightness, of which at most a few are drawn."""
 
-MOST_CONTOURS = 6
+MOST_CONTOURS = 4
 
 
 def draw_sweep(table: SweepTable) -> Drawing:
@@ -51,8 +52,11 @@ def draw_sweep(table: SweepTable) -> Drawing:
 
     Values that are walked through together are lines over the first. The numbers are the table's.
     """
-    if len(table.parameters) not in (1, 2):
-        raise InputError(f"a picture is of one or two parameters; got {len(table.parameters)}")
+    if len(table.varied) not in (1, 2):
+        raise InputError(f"a picture is of one or two parameters; got {len(table.varied)}")
+    document, constant = table.document(), set(table.parameters) - set(table.varied)
+    rows = [{name: row[name] for name in row if name not in constant} for row in table.rows]
+    table = SweepTable(table.target, table.varied, rows)
     seeds = len(np.unique(table["seed"]))
     many = "one seed" if seeds == 1 else f"{seeds} seeds"
     over = " and ".join(table.parameters)
@@ -60,7 +64,7 @@ def draw_sweep(table: SweepTable) -> Drawing:
         picture = _maps(table) if _is_grid(table) else _lines(table)
     fits = "; ".join(fit.says for fit in table.fits())
     caption = f"{table.target} over {over}, {many} a point. {_words(table, seeds)} {fits}".strip()
-    return Drawing(picture, caption, table.document())
+    return Drawing(picture, caption, document)
 
 
 def _words(table: SweepTable, seeds: int) -> str:
@@ -92,7 +96,7 @@ def _panels(count: int, height: float) -> tuple[Any, Sequence["Axes"]]:
         return picture, [picture.subplots()]
     lines = -(-count // 2)
     picture = Figure(figsize=(TEXT_WIDTH, height * lines), dpi=MAP_DPI)
-    places = np.ravel(picture.subplots(lines, 2, squeeze=False))
+    places = list(np.ravel(picture.subplots(lines, 2, squeeze=False)))
     for axes in places[count:]:
         axes.set_axis_off()
     return picture, list(places[:count])
@@ -111,7 +115,6 @@ def _lines(table: SweepTable) -> Any:
         for (said, part), colour in zip(_parts(table), LINES * 100, strict=False):
             _line(axes, part, name, PALETTE[colour], said)
         axes.set_ylabel(name)
-        axes.set_xlabel(table.parameters[0])
         if name in fits:
             _draw_fit(axes, table, fits[name])
         if axes.get_legend_handles_labels()[0]:
@@ -142,40 +145,42 @@ def _together(table: SweepTable) -> bool:
 
 def _line(axes: "Axes", table: SweepTable, name: str, colour: str, said: str | None) -> None:
     values, grid = table.over(table.parameters[0], name)
-    if values.dtype.kind not in "if":
-        values, words = np.arange(len(values)), [_shown(value) for value in values.tolist()]
-        axes.set_xticks(values, words)
-    order = np.argsort(values, kind="stable")
-    values, grid = values[order], grid[order]
-    known = ~np.isnan(grid).all(axis=1)
+    if values.dtype.kind in "if":
+        order = np.argsort(values, kind="stable")
+        values, grid = values[order], grid[order]
+    side = GridAxis(table.parameters[0], values)
+    draw_side(axes, "x", side)
+    values = side.places
+    known = np.asarray(~np.isnan(grid).all(axis=1))
     if not known.any():
         return
     mean, low, high = (f(grid[known], axis=1) for f in (np.nanmean, np.nanmin, np.nanmax))
     axes.fill_between(values[known], low, high, color=colour, alpha=0.25, linewidth=0)
     axes.plot(values[known], mean, ".-", color=colour, label=said)
-    _mark_statuses(axes, table, values[known], mean)
-    if spans(values):
-        axes.set_xscale("log")
+    _mark_statuses(axes, table, side, known, mean)
     if spans(low):
         axes.set_yscale("log")
 
 
 def _mark_statuses(
-    axes: "Axes", table: SweepTable, values: np.ndarray, mean: Float[np.ndarray, "values"]
+    axes: "Axes", table: SweepTable, side: GridAxis, known: np.ndarray, mean: np.ndarray
 ) -> None:
     """Points of a claim in the colour of their worst status."""
     if "status" not in table.measured or len(table.parameters) != 1:
         return
     order, parameter = list(COLOURS), table[table.parameters[0]]
-    for status in order:
-        here = [
+    worst = np.array(
+        [
             max(order.index(Status(str(s))) for s in table["status"][parameter == value])
-            == order.index(status)
-            for value in values
+            for value in side.values[known].tolist()
         ]
-        if any(here):
+    )
+    for place, status in enumerate(order):
+        here = worst == place
+        if here.any():
             look = {"color": COLOURS[status], "markeredgecolor": PALETTE["black"], "ms": 5}
-            axes.plot(values[here], mean[here], "o", mew=0.5, label=status.value, **look)
+            at = side.places[known][here]
+            axes.plot(at, mean[here], "o", mew=0.5, label=status.value, **look)
 
 
 def _draw_fit(axes: "Axes", table: SweepTable, fit: Fit) -> None:

@@ -36,6 +36,7 @@ class Results:
         except ImportError as error:
             raise InputError(MISSING) from error
         self._duckdb = duckdb
+        self._base = duckdb.connect()  # opening one takes longer than writing a file
         self.folder = make_folder(folder)
         self.disagreements: list[tuple[Row, Row]] = []
 
@@ -55,10 +56,9 @@ class Results:
             return []
         question = "SELECT * FROM read_parquet(?, union_by_name = true)"
         try:
-            with self._duckdb.connect() as base:
-                table = base.execute(question, [[str(file) for file in files]])
-                names = [column[0] for column in table.description]
-                return [dict(zip(names, values, strict=True)) for values in table.fetchall()]
+            table = self._base.execute(question, [[str(file) for file in files]])
+            names = [column[0] for column in table.description]
+            return [dict(zip(names, values, strict=True)) for values in table.fetchall()]
         except self._duckdb.Error as error:
             where = (
                 f"{self.folder} holds a file that cannot be read; remove it to run its tasks again"
@@ -70,16 +70,16 @@ class Results:
         rows = [{name: _python(value) for name, value in row.items()} for row in rows]
         digest = hashlib.sha256(json.dumps([_canonical(row) for row in rows]).encode()).hexdigest()
         path = self.folder / f"{digest[:24]}.parquet"
-        with tempfile.TemporaryDirectory(dir=self.folder) as beside, self._duckdb.connect() as base:
+        with tempfile.TemporaryDirectory(dir=self.folder) as beside:
             names = list(rows[0])
             columns = ", ".join(f'"{_quoted(name)}" {_type(rows, name)}' for name in names)
-            base.execute(f"CREATE TABLE rows ({columns})")
+            self._base.execute(f"CREATE OR REPLACE TABLE rows ({columns})")
             marks = ", ".join("?" * len(names))
-            base.executemany(
+            self._base.executemany(
                 f"INSERT INTO rows VALUES ({marks})", [[row[n] for n in names] for row in rows]
             )
             temporary = Path(beside) / path.name
-            base.execute(f"COPY rows TO '{_escaped(temporary)}' (FORMAT parquet)")
+            self._base.execute(f"COPY rows TO '{_escaped(temporary)}' (FORMAT parquet)")
             temporary.replace(path)
         return path
 

@@ -73,6 +73,12 @@ class SweepTable:
         """All columns as arrays; numbers that are not known are NaN."""
         return {name: self[name] for name in (*self.parameters, "seed", *self.measured)}
 
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """The parameters that have several values; the first if none has."""
+        several = [n for n in self.parameters if len({str(row[n]) for row in self.rows}) > 1]
+        return tuple(several) or self.parameters[:1]
+
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in (*self.parameters, "seed", *self.measured):
             known = (*self.parameters, "seed", *self.measured)
@@ -141,9 +147,9 @@ class SweepTable:
 
     def fits(self) -> list[Fit]:
         """Power laws of a sweep over one positive number, where what is measured is positive."""
-        if len(self.parameters) != 1:
+        if len(self.varied) != 1:
             return []
-        parameter = self.parameters[0]
+        (parameter,) = self.varied
         found = [self._fit(parameter, name) for name in self.measured]
         return [fit for fit in found if fit is not None]
 
