@@ -45,7 +45,6 @@ def analysis_document(
         "sliders": [plain(slider) for slider in setting.sliders(instance)],
         "orders": None if view is None else _orders(view),
         "words": None if view is not None else list(_words(analysis)),
-        "document": plain(analysis.document()),
     }
 
 

@@ -31,8 +31,8 @@ PATIENCE = 30.0
 """Seconds after which a job that does not stop is ended with its process: compiling cannot be
 called off, and a process that has compiled something is worth keeping."""
 
-LONGEST = {"reading": 30.0}
-"""Seconds that a job of a role may take."""
+LONGEST = {"analyze": 30.0}
+"""Seconds that a job of a kind may take, once its process is there."""
 
 Tell = Callable[[str, Any], None]
 """Called with ``news``, ``done``, ``halted`` or ``refused``, and what goes with it."""
@@ -66,6 +66,7 @@ class Worker:
         self.process.start()
         child.close()
         self.job: Job | None = None
+        self.there = False
         self.ends: asyncio.TimerHandle | None = None
         threading.Thread(target=self._listen, daemon=True).start()
 
@@ -84,10 +85,14 @@ class Worker:
         self.job = job
         self.halt.clear()
         self.hold.clear()
-        if self.role in LONGEST:
-            self.ends = self.crew.loop.call_later(LONGEST[self.role], self.end)
         with suppress(OSError):  # it has died; the listener will say so
             self.pipe.send((job.number, job.ask))
+        self.limit()
+
+    def limit(self) -> None:
+        """End the process if its job takes too long; the time to load it does not count."""
+        if self.there and self.job is not None and self.job.ask.kind in LONGEST:
+            self.ends = self.crew.loop.call_later(LONGEST[self.job.ask.kind], self.end)
 
     def stop(self) -> None:
         """Call the job off, kindly at first."""
@@ -160,6 +165,9 @@ class Crew:
         job = worker.job
         if message is None:
             self._lost(worker, job)
+        elif message[1] == "ready":
+            worker.there = True
+            worker.limit()
         elif message[1] == "broken" and job is not None:
             worker.job = None
             job.tell("refused", message[2])

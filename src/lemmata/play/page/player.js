@@ -2,16 +2,17 @@
 
 import { $ } from "./dom.js";
 
-const FRAME = 1000 / 30;
+const FRAME = 1000 / 30, EARLY = 4;
 
 export class Player {
   constructor({ show, rest, hold, insert }) {
     Object.assign(this, { show, rest, hold, insert });
     this.clear();
-    this.last = 0;
+    let next = 0;
     const tick = (now) => {
-      if (now - this.last >= FRAME - 1) {
-        this.last = now;
+      // A frame may come a little early, but not more of them than 30 a second.
+      if (now >= next - EARLY) {
+        next = Math.max(next + FRAME, now);
         this.advance();
       }
       requestAnimationFrame(tick);
