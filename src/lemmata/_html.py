@@ -27,7 +27,7 @@ def element(tag: str, *children: object, **attributes: object) -> Markup:
         name = name.rstrip("_").replace("_", "-")
         if value is True:
             words.append(name)
-        elif value not in (None, False):
+        elif value is not None and value is not False:
             words.append(f'{name}="{escape(str(value))}"')
     opening = f"<{' '.join(words)}>"
     if tag in _VOID:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lemmata._files import write_whole
 from lemmata._html import Markup, element
+from lemmata._mathml import mathematics
 from lemmata.drawing import percent
 from lemmata.settings import AbstractAnalysis, OrdersView
 
@@ -203,7 +204,7 @@ def _in_words(view: OrdersView) -> Markup:
             "p",
             "Tokens that beat each other, directly or through others, are ",
             element("strong", "tied"),
-            f". {view.ties}",
+            mathematics(f". {view.ties}"),
         ),
         element(
             "p",

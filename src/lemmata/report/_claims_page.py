@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from lemmata._html import Markup, element, join
 from lemmata._mathml import mathematics
-from lemmata.claims import KIND_MEANING, Judgement, Kind, Status, Verdict, worth
+from lemmata.claims import KIND_MEANING, Judgement, Kind, Status, Verdict
 from lemmata.drawing import number
 
 from ._document import badge
@@ -99,13 +99,12 @@ def _card(verdict: Verdict, anchors: Anchors, pictures: Sequence[Markup]) -> Mar
 
 
 def _aside(verdict: Verdict) -> Markup | None:
-    """What a bound is worth, and from when on it says something."""
-    notes = [] if verdict.kind is not None else [worth(verdict)]
-    if verdict.informative_from is not None:
-        would = "would say" if verdict.status is Status.VACUOUS else "says"
-        notes.append(f"{would} something from t = {number(verdict.informative_from)} on")
-    words = "; ".join(dict.fromkeys(note for note in notes if note))
-    return element("span", f" · {words}", class_="aside") if words else None
+    """From when on a bound says something."""
+    if verdict.informative_from is None:
+        return None
+    would = "would say" if verdict.status is Status.VACUOUS else "says"
+    start = number(verdict.informative_from)
+    return element("span", f" · {would} something from t = {start} on", class_="aside")
 
 
 def _support(verdict: Verdict) -> Markup:

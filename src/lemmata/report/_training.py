@@ -113,7 +113,7 @@ def _curves(folder: Path, stem: str, setting: AbstractSetting[Any], run: Run, i:
             "figure", inline_svg(svg.decode(), f"{stem}-", f"curves of {run.instances[i].name}")
         ),
         element("p", said, class_="note") if said else None,
-        facts((title, mathematics(says)) for title, says in meanings if says),
+        facts((mathematics(title), mathematics(says)) for title, says in meanings if says),
         element("p", element("a", "SVG", href=f"{stem}.svg"), class_="files"),
         class_="figure",
     )
@@ -126,7 +126,7 @@ def _attention(setting: AbstractSetting[Any], run: Run, i: int) -> Markup | None
     return element(
         "section",
         element("h3", "Attention, before and after"),
-        element("p", "The darker, the more.", class_="note"),
+        element("p", "The stronger the colour, the more.", class_="note"),
         *[
             join(
                 element("h4", clean(look.title)),

@@ -6,6 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lemmata._html import Markup, element
+from lemmata._mathml import mathematics
 
 from ._pieces import clean, table
 
@@ -22,7 +23,7 @@ def _line(line: str | Text) -> Markup:
     text = Text(line) if isinstance(line, str) else line
     if text.style == "bold":
         return element("h2", clean(text.plain))
-    return element("p", clean(text.plain), class_=LOOKS.get(str(text.style)))
+    return element("p", mathematics(clean(text.plain)), class_=LOOKS.get(str(text.style)))
 
 
 def _table(found: Table) -> Markup:
