@@ -8,6 +8,10 @@ from ._query import Choice as Choice
 from ._query import Fact as Fact
 from ._query import Place as Place
 from ._query import Query as Query
+from ._training import CorpusRun as CorpusRun
+from ._training import CorpusTraining as CorpusTraining
+from ._training import Scores as Scores
+from ._training import train_corpus as train_corpus
 from ._wording import describe_choice as describe_choice
 from ._wording import describe_corpus as describe_corpus
 from ._wording import describe_query as describe_query
