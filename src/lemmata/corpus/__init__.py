@@ -4,6 +4,8 @@ from ._build import Reading as Reading
 from ._build import build as build
 from ._corpus import Corpus as Corpus
 from ._corpus import is_store as is_store
+from ._highlights import Found as Found
+from ._highlights import Highlights as Highlights
 from ._query import Choice as Choice
 from ._query import Fact as Fact
 from ._query import Place as Place
