@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.table import Table
 from rich.text import Text
 
 from lemmata.claims import Bench, Claim, Scale, Verdict, Verdicts, declared_by
 from lemmata.claims import check as check_claim
-from lemmata.corpus import Corpus, Reading, build, is_store
+from lemmata.corpus import Corpus, CorpusTraining, Reading, build, is_store, train_corpus
 from lemmata.papers import (
     Listed,
     Paper,
@@ -30,7 +30,6 @@ from lemmata.settings import (
     AbstractAnalysis,
     AbstractSetting,
     OrdersView,
-    Run,
     Track,
     options_in,
     silent,
@@ -39,6 +38,8 @@ from lemmata.training import Store
 
 from ._errors import InputError, unknown_name
 from ._html import Markup, element, join
+
+OptionsT = TypeVar("OptionsT")
 
 DEFAULT_SETTING = "mechanics"
 
@@ -165,7 +166,7 @@ def analyze(
             return Corpus(data)
         place = Path(f"{data}.store") if store is None else Path(store)
         how = {"memory": memory, "workers": workers, "scheduler": scheduler, "track": track}
-        return Corpus(build(Path(data), place, _reading(reading), **how))
+        return Corpus(build(Path(data), place, _checked(Reading, reading), **how))
     if reading or store is not None or scheduler is not None:
         raise InputError("these options are for a corpus: say window=32, and give a path")
     instances, home, single = _instances(data, setting, embeddings)
@@ -181,12 +182,13 @@ def analyze(
     return analyses[0] if single else analyses
 
 
-def _reading(options: Mapping[str, Any]) -> Reading:
-    known = [field.name for field in fields(Reading)]
+def _checked(kind: Callable[..., OptionsT], options: Mapping[str, Any]) -> OptionsT:
+    """A dataclass of options; a name that it does not have is an error."""
+    known = [field.name for field in fields(kind)]  # pyright: ignore[reportArgumentType]
     for name in options:
         if name not in known:
             raise InputError(unknown_name("option of a corpus", name, known))
-    return Reading(**options)
+    return kind(**options)
 
 
 def train(
@@ -197,17 +199,26 @@ def train(
     out: str | Path | None = None,
     track: Track = silent,
     **options: Any,
-) -> Run:
+) -> Any:
     """Train data in a setting, and record how it approaches what the theory predicts.
 
+    Gives an ``lm.Run``; for a corpus or its store, a ``lemmata.corpus.CorpusRun``.
+
     Args:
-        data: an instance, a list of them, or the path of a file, which may hold ``options``.
+        data: an instance, a list of them, the path of a file, which may hold ``options``, a
+            corpus or the path of its store.
         setting: found from the instances if left out.
         embeddings: a second file, if the setting takes one.
         out: a folder in which runs are kept, and resumed from.
         track: see ``lm.Track``; shows progress.
         options: what the setting takes (``lm.mechanics.SETTING.options``).
     """
+    if isinstance(data, str | Path) and is_store(Path(data)):
+        data = Corpus(data)
+    if isinstance(data, Corpus):
+        if setting is not None or embeddings is not None or out is not None:
+            raise InputError("training on a corpus takes no setting, no embeddings and no out")
+        return train_corpus(data, _checked(CorpusTraining, options), track=track)
     instances, home, _ = _instances(data, setting, embeddings)
     options = {**_options_of(data), **options}
     home.check(options)

@@ -10,11 +10,13 @@ from rich.table import Table
 from lemmata._errors import InputError
 from lemmata._files import make_folder, write_whole
 from lemmata._plain import plain
+from lemmata.corpus import is_store
 from lemmata.papers import find_setting
 from lemmata.report import cell, columns_of, write_training
 from lemmata.settings import AbstractSetting, Run, options_in
 from lemmata.training import Store
 
+from ._corpus_training import train_store
 from ._options import Flags, read_options
 from ._progress import progress
 from ._tables import side_by_side
@@ -31,6 +33,11 @@ def command(
     file: Path, setting: str, embeddings: Path | None, flags: Flags, out: Path, as_json: bool
 ) -> None:
     """Train, print what was recorded, and write it beside the runs."""
+    if is_store(file):
+        if setting != "mechanics" or embeddings is not None:
+            raise InputError("a corpus takes no --setting and no --embeddings")
+        train_store(file, flags, out, as_json)
+        return
     home = find_setting(setting)
     options = {**options_in(file), **read_options(home, flags)}
     home.check(options)

@@ -123,7 +123,10 @@ class Corpus:
         )
         counted = Edges(*(edges[name] for name in ("query", "winner", "loser", "count")))
         files = [source["file"] for source in self.manifest["files"]]
-        return Query(number, numbers, counted, tokens, labels, self.windows, self.index, files)
+        strict = edges["strict"].astype(bool)
+        return Query(
+            number, numbers, counted, strict, tokens, labels, self.windows, self.index, files
+        )
 
     def choose(self, context: str | Sequence[str]) -> Choice:
         """What attention selects from a text, whose last token asks, in the limit."""

@@ -83,7 +83,7 @@ def _solve(partition: Partition) -> int:
     again = np.concatenate([positions[:0], *tied])
     shared = ties(tied_entries(windows.all_at(again), found, size), found)
     tables = {
-        "edges": _edges(edges),
+        "edges": _edges(edges, found),
         "labels": {
             "query": labels.query.astype(np.int32),
             "label": labels.label.astype(np.int32),
@@ -101,12 +101,13 @@ def _solve(partition: Partition) -> int:
     return len(positions)
 
 
-def _edges(edges: Edges) -> Table:
+def _edges(edges: Edges, found: Orders) -> Table:
     return {
         "query": edges.query.astype(np.int32),
         "winner": edges.winner.astype(np.int32),
         "loser": edges.loser.astype(np.int32),
         "count": edges.count.astype(np.int32),
+        "strict": found.strict,
     }
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.special import softmax
 
 from lemmata._errors import InputError, unknown_name
@@ -82,6 +82,7 @@ class Query:
         number: int,
         numbers: dict[str, Any],
         edges: Edges,
+        strict: Bool[np.ndarray, "edges"],
         tokens: Table,
         labels: Table,
         windows: Windows,
@@ -90,7 +91,8 @@ class Query:
     ) -> None:
         self.number = number
         self.numbers = numbers
-        self._edges, self._tokens, self._labels = edges, tokens, labels
+        self._edges, self._strict = edges, strict
+        self._tokens, self._labels = tokens, labels
         self._windows, self._index, self._files = windows, index, files
         self._names = windows.corpus.names
         self.name = self._names[number]
@@ -178,8 +180,8 @@ class Query:
         return np.where(keys[at] == other, edges.count[at], 0)
 
     def facts(self, most: int = 10) -> list[Fact]:
-        """What is said most often and never contradicted."""
-        clear = np.flatnonzero(self._opposite == 0)
+        """What is said most often and never contradicted, directly or through others."""
+        clear = np.flatnonzero(self._strict)
         return self._told(clear[np.argsort(-self._edges.count[clear], kind="stable")[:most]])
 
     def contested(self, most: int = 10) -> list[Fact]:

@@ -26,7 +26,8 @@ def connect(memory: str = "512MB") -> Any:
         import duckdb
     except ImportError as error:
         raise InputError(MISSING) from error
-    return duckdb.connect(config={"memory_limit": memory, "threads": 1})
+    config = {"memory_limit": memory, "threads": 1, "temp_directory": tempfile.gettempdir()}
+    return duckdb.connect(config=config)
 
 
 def write_table(path: Path, columns: Table) -> None:

@@ -101,6 +101,15 @@ class Windows:
             window[short] = np.where(outside, RARE, window[short])
         return Samples(positions, window, np.asarray(tokens[positions + 1]))
 
+    def between(self, start: int, end: int) -> Positions:
+        """The positions of all samples with their label from ``start`` to below ``end``."""
+        first = max(start - 1, 0)
+        tokens = np.asarray(self.corpus.tokens[first:end])
+        good = (tokens[:-1] != RARE) & (tokens[1:] != RARE)
+        ends = self.corpus.starts[1:] - 1 - first
+        good[ends[(ends >= 0) & (ends < len(good))]] = False
+        return first + np.flatnonzero(good)
+
     def all_at(self, positions: Positions) -> Iterator[Samples]:
         """The same, a few at a time."""
         for start in range(0, len(positions), SAMPLES_AT_A_TIME):
