@@ -91,14 +91,15 @@ def test_the_time_at_the_scale_of_the_paper_is_said_beforehand(
         "mechanics/4: about 30 minutes",
         "mechanics/5: not measured yet",
         "context/claims: about 1.7 hours",
-        "in all about 1.7 hours",
+        "in all about 1.7 hours, beside what was not measured",
     ]
     store = Store(Path("out/runs"))
     note_finished("context/claims", store, seed=0)
     note_finished("mechanics/4", store, seed=1)
+    assert list(how_long(parts[1:]))[-1] == "in all about 0 seconds"
     assert list(how_long(parts))[2:] == [
         "context/claims: finished before",
-        "in all about 30 minutes",
+        "in all about 30 minutes, beside what was not measured",
     ]
 
 

@@ -99,15 +99,19 @@ def by_paper(
 
 def how_long(parts: Sequence[Part]) -> Iterator[str]:
     """What will take how long on this machine, in words."""
-    spent = []
+    spent, unknown = [], ""
     for part in parts:
         expected = expected_seconds(part.pieces, Store(part.out / "runs"), part.seed)
         spent.append(sum(seconds or 0.0 for seconds in expected.values()))
         for piece, seconds in expected.items():
-            known = "not measured yet" if seconds is None else f"about {_minutes(seconds)}"
-            yield f"{piece}: {known if seconds != 0 else 'finished before'}"
-    # A paper is one process, and no process outlasts the longest.
-    yield f"in all about {_minutes(max(sum(spent) / most_processes(parts), *spent, 0.0))}"
+            if seconds is None:
+                unknown = ", beside what was not measured"
+                yield f"{piece}: not measured yet"
+            else:
+                yield f"{piece}: {f'about {_minutes(seconds)}' if seconds else 'finished before'}"
+    # A paper is one process, and all wait for the longest.
+    longest = max(sum(spent) / most_processes(parts), *spent, 0.0)
+    yield f"in all about {_minutes(longest)}{unknown}"
 
 
 def _minutes(seconds: float) -> str:

@@ -22,5 +22,5 @@ def save_drawing(drawing: Drawing, folder: Path, stem: str) -> dict[str, str]:
     names = {kind: f"{stem}.{kind}" for kind in ("svg", "pdf")}
     for kind, name in names.items():
         write_whole(folder / name, picture_bytes(drawing.picture, kind))
-        drawing.picture.set_layout_engine("none")
+        drawing.picture.set_layout_engine(None)
     return names

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import equinox as eqx
@@ -24,6 +25,9 @@ INSTANCES_PER_GROUP = 13
 """Instances that run side by side in one compiled call: few enough to stay in the cache."""
 
 StateT = TypeVar("StateT")
+
+Progress = tuple[int, StateT, dict[str, np.ndarray]]
+"""How many points are done, the state there, and what was recorded."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +97,21 @@ def run(
     size = min(1 << (-(-count // groups) - 1).bit_length(), group)
     members = [np.minimum(np.arange(g * size, (g + 1) * size), count - 1) for g in range(groups)]
     parts = [jax.tree.map(lambda leaf, at=at: np.asarray(leaf)[at], dynamics) for at in members]
+    film = store if isinstance(store, Film) else None
+    store = None if film else store
+    # All groups have the same shapes: what is stored under a program is described once.
+    like, programs = _describe(parts[0], chunk) if store else (None, [])
     stop: list[bool] = []
 
     def work(index: int) -> tuple[dict[str, np.ndarray], StateT, StateT | None]:
-        real = min(size, count - index * size)
+        part, real = parts[index], min(size, count - index * size)
+        arrays = [np.asarray(leaf) for leaf in jax.tree.leaves(part)] if store else []
+        key = fingerprint({"programs": programs, "arrays": arrays, "steps": steps})
+        saved = None if store is None else store.load(key)
+        done = None if saved is None else _thaw(saved, like)
+        keep = None if store is None else partial(store.save, key)
         return _run_group(
-            parts[index], steps, store, lambda done: progress(done * real), stop, chunk
+            part, steps, done, keep, film, lambda more: progress(more * real), stop, chunk
         )
 
     with ThreadPoolExecutor(min(os.cpu_count() or 1, groups)) as pool:
@@ -116,23 +129,21 @@ def run(
 def _run_group(
     dynamics: AbstractDynamics[StateT],
     steps: Int[np.ndarray, "records"],
-    store: Store | None,
+    saved: Progress[StateT] | None,
+    save: Callable[[dict[str, np.ndarray]], None] | None,
+    film: Film | None,
     progress: Callable[[int], None],
     stop: list[bool],
     chunk: int,
 ) -> tuple[dict[str, np.ndarray], StateT, StateT | None]:
     points = _points(steps)
     keep = np.isin(points, steps)
-    state = _start(dynamics)
-    filmed: list[StateT] | None = None
-    if isinstance(store, Film):
-        filmed, store = [] if store.has_room(state, len(steps)) else None, None
-    key = fingerprint(_describe(dynamics, state, steps, chunk)) if store else ""
-    saved = store.load(key) if store else None
-    position, series = 0, {}
-    if saved is not None:
-        position, state, series = _thaw(saved, state)
+    if saved is None:
+        position, state, series = 0, _start(dynamics), {}
+    else:
+        position, state, series = saved
         progress(int(points[position - 1]))
+    filmed: list[StateT] | None = [] if film and film.has_room(state, len(steps)) else None
     while position < len(points):
         if stop:
             raise KeyboardInterrupt
@@ -150,8 +161,8 @@ def _run_group(
             for name, rows in fresh.items()
         }
         position += len(stretch)
-        if store:
-            store.save(key, _freeze(position, state, series))
+        if save:
+            save(_freeze(position, state, series))
         progress(int(stretch[-1] - before))
     states = None
     if filmed is not None:
@@ -207,19 +218,16 @@ def _advance(
     return state, found, seen
 
 
-def _describe(
-    dynamics: AbstractDynamics[StateT], state: StateT, steps: np.ndarray, chunk: int
-) -> dict[str, Any]:
-    """All that the numbers depend on: the lowered programs, the arrays, and what is recorded."""
-    gaps = jax.numpy.zeros(chunk, dtype=np.int64)
-    return {
-        "programs": [
-            _start.lower(dynamics).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
-            _advance.lower(dynamics, state, gaps).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
-        ],
-        "arrays": [np.asarray(leaf) for leaf in jax.tree.leaves(dynamics)],
-        "steps": steps,
-    }
+def _describe(dynamics: AbstractDynamics[StateT], chunk: int) -> tuple[StateT, list[str]]:
+    """A state of the right shapes, and the lowered programs, on which all numbers depend."""
+    like = jax.tree.map(
+        lambda leaf: np.zeros(leaf.shape, leaf.dtype), eqx.filter_eval_shape(_start, dynamics)
+    )
+    gaps = np.zeros(chunk, dtype=np.int64)
+    return like, [
+        _start.lower(dynamics).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
+        _advance.lower(dynamics, like, gaps).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
+    ]
 
 
 def _freeze(position: int, state: Any, series: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -232,7 +240,7 @@ def _freeze(position: int, state: Any, series: dict[str, np.ndarray]) -> dict[st
     )
 
 
-def _thaw(saved: dict[str, np.ndarray], like: StateT) -> tuple[int, StateT, dict[str, np.ndarray]]:
+def _thaw(saved: dict[str, np.ndarray], like: StateT) -> Progress[StateT]:
     structure = jax.tree.structure(like)
     leaves = [saved[f"state:{i}"] for i in range(structure.num_leaves)]
     series = {
