@@ -39,7 +39,7 @@ def test_analyze_for_a_person_says_it_in_words_and_on_a_page(tmp_path: Path):
     assert f"L* = {TINY['Lstar_corrected']:.6g}" in words
     assert f"{TINY['Lstar_as_printed_WRONG']:.6g}" in words
     assert "theorem-1 applies" in words
-    assert "theorem-2 does not apply (not so: every token has norm 1" in words
+    assert "theorem-2 does not apply (it needs: every token has norm 1" in words
     assert "repeated_token: prompt tokens 0 and 1 are the same" in words
     stored = json.loads((tmp_path / "out" / "analyze" / "analysis.json").read_text())
     assert [one["name"] for one in stored["instances"]] == ["<b>mine</b>", "plan 1"]

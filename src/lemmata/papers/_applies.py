@@ -40,8 +40,8 @@ class Theorem:
         if self.applies:
             known = "" if self.kind is None else f" (but fails as printed: {self.kind.value})"
             return f"{self.name} applies{known}: {self.statement}"
-        why = "; ".join(f"not so: {hypothesis.says}" for hypothesis in self.broken)
-        return f"{self.name} does not apply ({why})"
+        needs = "; ".join(hypothesis.says for hypothesis in self.broken)
+        return f"{self.name} does not apply (it needs: {needs})"
 
 
 def theorems_about(paper: Paper, instance: Any) -> list[Theorem]:

@@ -350,7 +350,7 @@ def test_the_experiment_about_heads(bench: Bench):
 def test_claims_about_a_users_plan():
     """Four layers are trained on its task; the prompts and the witness are of that plan."""
     plan = Plan(draw_task(2, 4, 4, 2, 0.5, seed=0, name="mine"), heads=2)
-    bench = Bench(instances=[plan], options={"steps": 2, "records": 2})
+    bench = Bench(instances=[plan], options={"steps": 6, "records": 6})
     verdicts = {name: check(claim, bench) for name, claim in CLAIMS.items()}
     assert all(v.status is not Status.INAPPLICABLE for v in verdicts.values())
     assert verdicts["figure-5/work"].status is Status.HOLDS
@@ -358,6 +358,8 @@ def test_claims_about_a_users_plan():
     (run,) = bench.evidence(DEEP)
     assert run.how.task is plan.task
     assert {case.group for case in bench.evidence(HEADS)} == {"mine"}
+    short = Bench(instances=[plan], options={"steps": 2, "records": 2})
+    assert "too few records" in check(CLAIMS["figure-2b/trend"], short).reason
 
 
 def test_figure_2b(bench: Bench):

@@ -24,6 +24,7 @@ REPORTED = {
     "mechanics/3": ["above 0.99"],
     "mechanics/4": ["0.987", "less than 0.01"],
     "mechanics/4-limit": ["Figure 4"],
+    "mechanics/4-parts": ["squared distances", "tied tokens share it"],
     "mechanics/5": ["reports above 0.99", "reports 0)", "authors' ε"],
     "mechanics/6": ["reports above 0.99", "reports 9.59", "reports 0.09", "authors' ε"],
 }

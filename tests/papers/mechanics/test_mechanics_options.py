@@ -11,6 +11,7 @@ from oracles import descent
 
 import lemmata as lm
 from lemmata._errors import InputError
+from lemmata.papers.mechanics.figures._parts import outside_gap
 from lemmata.papers.mechanics.setting import (
     SETTING,
     Dataset,
@@ -137,6 +138,24 @@ def test_factors_of_any_width_with_weight_decay():
     assert run.nuclear_shortfall[0, -1] == pytest.approx(shortfall, rel=1e-9)
     turn = 1 - descent.correlation(W, TOY.nuclear.weights)
     assert run.one_minus_nuclear_correlation[0, -1] == pytest.approx(turn, rel=1e-9)
+
+
+def test_attention_elsewhere_than_on_the_label():
+    run = lm.train(TOY, rate=0.2, steps=30, record=(30,))
+    W, masses = run.model.weights(0), []
+    for tokens, label in ROWS:
+        attention = descent.softmax(TOY.E[list(tokens)] @ W @ TOY.E[tokens[-1]])
+        masses.append(sum(a for a, t in zip(attention, tokens, strict=True) if t != label))
+    assert run.log_missed[0, -1] == pytest.approx(np.log(np.mean(masses)), abs=1e-12)
+
+
+def test_the_direction_outside_the_ties():
+    run = lm.train(TOY, rate=0.2, steps=30, record=(30,))
+    W = run.model.weights(0)
+    tied = descent.tied_span([np.outer(TOY.E[0] - TOY.E[1], TOY.E[2]).ravel()])
+    outside = W.ravel() - tied.T @ (tied @ W.ravel())
+    wanted = 1 - descent.correlation(outside.reshape(W.shape), TOY.W_mm)
+    assert outside_gap(run.evidence)[0, -1] == pytest.approx(wanted, abs=1e-12)
 
 
 @pytest.mark.parametrize("algorithm", ["ngd", "gd"])

@@ -41,7 +41,7 @@ def _switched(pairs: Evidence[Any]) -> Evidence[Switched]:
     trained, untrained = dict.fromkeys(SIZES.lengths, 0.01), dict.fromkeys(SIZES.lengths, 0.4)
     return Evidence(
         tuple(
-            Switched(pair.plan, 0.005, 0.15, 0.006, longer, trained, untrained, 0.75)
+            Switched(pair.plan, 0.005, 0.15, 0.006, longer, trained, untrained, trained, 0.75)
             for pair in pairs
         )
     )

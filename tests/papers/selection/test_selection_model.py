@@ -160,3 +160,27 @@ def test_batches_are_tokens_and_subsets_of_their_own_streams():
     assert doubled.X.dtype == jnp.float64
     np.testing.assert_array_equal(doubled.X, np.asarray(X, dtype=float))
     np.testing.assert_array_equal(doubled.x_query, 1)
+
+
+def test_what_is_taken_off_the_diagonal_of_positions():
+    """With one position asked for, its logit falls by just that; all else is the definition."""
+    draw = np.random.default_rng(5)
+    d, d_e, T = 2, 6, 5
+    V, W = draw.standard_normal((d, d + d_e)), draw.standard_normal((d + d_e, d + d_e))
+    W[:d] = 0
+    E, less = draw.standard_normal((d_e, T)), draw.uniform(0.5, 2.0, T)
+    E /= np.linalg.norm(E, axis=0)
+    found = token_free_losses(
+        Weights(jnp.asarray(V), jnp.asarray(W)),
+        jnp.arange(T)[:, None],
+        jnp.asarray(E),
+        less=jnp.asarray(less),
+    )
+    for i in range(T):
+        logits = E.T @ W[d:, d:] @ E[:, i] - less[i] * np.eye(T)[i]
+        s = np.exp(logits) / np.exp(logits).sum()
+        tokens = np.einsum("ij,t->itj", V[:, :d], s) - np.einsum(
+            "ij,t->itj", np.eye(d), np.eye(T)[i]
+        )
+        wanted = 0.5 * (np.sum(tokens**2) + np.sum((V[:, d:] @ E @ s) ** 2))
+        np.testing.assert_allclose(found[i], wanted, rtol=1e-12)

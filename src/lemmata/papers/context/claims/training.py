@@ -83,6 +83,8 @@ def fall_together(curves: Mapping[str, Float[np.ndarray, "records"]]) -> list[Co
     comparisons: list[Comparison] = []
     for name, curve in curves.items():
         logs = np.log(curve)
+        if len(logs) < 4:
+            return [Silence("the run has too few records for three parts", part="trend")]
         first, _, last = (part.mean() for part in np.array_split(logs[1:], 3))
         part = f"log of the loss, {name.replace('_', ' ')}"
         levels = [first, last], [logs[0], first]

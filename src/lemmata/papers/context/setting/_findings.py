@@ -239,11 +239,11 @@ class Applicability:
 
     def describe(self, name: str, hypotheses: Mapping[str, Hypothesis]) -> Text:
         """Whether the theorem applies, and what breaks it."""
-        broken = "; ".join(f"not so: {hypotheses[key].says}" for key in self.broken)
+        broken = "; ".join(hypotheses[key].says for key in self.broken)
         unsure = "; ".join(hypotheses[key].says for key in self.open)
         verdict = "applies"
         if broken:
-            verdict = f"does not apply ({broken})"
+            verdict = f"does not apply (it needs: {broken})"
         elif unsure:
             verdict = f"may apply (float64 cannot tell: {unsure})"
         return Text(f"{name} {verdict}: {MEANS[name]}.", style=STYLES[self.applies])

@@ -11,7 +11,14 @@ from lemmata.claims import Comparison, Silence, at_least, at_most, equal, repair
 from lemmata.settings import Evidence
 
 from .. import theory
-from ..experiments.descents import NARROW_DESCENTS, ONE_HOT, STALLED, STOCHASTIC, Descent
+from ..experiments.descents import (
+    NARROW_DESCENTS,
+    NARROW_STAGES,
+    ONE_HOT,
+    STALLED,
+    STOCHASTIC,
+    Descent,
+)
 from ..experiments.states import STATES, StateGrid
 from ..experiments.steps import NARROW, STEPS, StepGrid
 from ..setting import SPARSE, Plan
@@ -213,7 +220,7 @@ def stage_1_in_phase_2(evidence: Evidence[Descent], power: Any, any_width: bool)
         repaired(
             "The same for d_e <= T d and eta < 2q.",
             hypotheses=stochastic.STABLE_TOO,
-            on=NARROW_DESCENTS,
+            on=NARROW_STAGES,
             any_width=False,
         )
     ],

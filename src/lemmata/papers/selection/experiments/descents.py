@@ -284,10 +284,9 @@ def is_narrow(plan: Plan) -> bool:
     return has_encodings(plan) and plan.inertia <= plan.task.T * plan.task.d
 
 
-NARROW_DESCENTS = replace(
-    STOCHASTIC, instances=Several((NEARLY_ORTHONORMAL, NARROW_ORTHOGONAL)), fits=is_narrow
-)
-"""From the start, where d_e <= T d: random and orthogonal encodings."""
+NARROW_STAGES = replace(STOCHASTIC, instances=Several((NEARLY_ORTHONORMAL, NARROW_ORTHOGONAL)))
+NARROW_DESCENTS = replace(NARROW_STAGES, fits=is_narrow)
+"""From the start, with orthogonal encodings where d_e <= T d, too; or looked at there alone."""
 
 LAST_STEPS = Descending(90_000, last=9_000)
 """With eta > 2q, C rises for some thousand steps and falls in a few hundred, at T = 256 from step

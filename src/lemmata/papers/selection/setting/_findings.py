@@ -203,8 +203,8 @@ def describe_elsewhere(length: Length, width: Width) -> Iterator[Text]:
 def describe_theorems(theorems: Mapping[str, Sequence[str]]) -> Iterator[Text]:
     """Which theorems apply, and why others do not."""
     for name, broken in theorems.items():
-        why = "; ".join(f"not so: {ASKS[asked]}" for asked in broken)
-        verdict = f"does not apply ({why})" if broken else "applies"
+        needs = "; ".join(ASKS[asked] for asked in broken)
+        verdict = f"does not apply (it needs: {needs})" if broken else "applies"
         yield Text(f"{name} {verdict}: {MEANS[name]}", style="bold red" if broken else "green")
 
 
