@@ -330,3 +330,36 @@ def false_half(plans):
     """Not that of queries that are noise alone."""
     least = plans.each(lambda plan: plan.task.minimum)
     return lm.at_least(plans.each(lambda plan: plan.task.initial_gap), least)
+
+
+@lm.claim("the gap falls like 1/t", setting="context", hypotheses=THEOREM, on=THEORY)
+def false_rate(run):
+    """At the theory's rates the first step does not halve it."""
+    return lm.at_most(run.gap, run.gap[:, :1] / (1 + run.steps))
+
+
+@lm.claim("Q moves by at most its own size", setting="context", on=SHORT)
+def false_far(run):
+    """Not with long steps."""
+    return lm.at_most(run.moved_Q, 1.0)
+
+
+@lm.claim("L* is at most m tau", setting="context", hypotheses=["noise"], on="instances")
+def false_noise(plans):
+    """Representations outside the span of the prompt's cost more."""
+    most = plans.each(lambda plan: plan.task.m * plan.task.tau)
+    return lm.at_most(plans.each(lambda plan: plan.task.minimum), most)
+
+
+@lm.claim(
+    "the error in domain is at most the loss", setting="context", hypotheses=["noise"], on=SHORT
+)
+def false_domain(run):
+    """It is twice the gap, which is most of the loss at first."""
+    return lm.at_most(run.in_domain, run.loss)
+
+
+@lm.claim("heads enough", setting="context", hypotheses=["full_rank"], on="instances")
+def false_heads(plans):
+    """N heads do, without those of the queries."""
+    return lm.at_least(plans.each(lambda plan: plan.heads), plans.each(lambda plan: plan.task.K))

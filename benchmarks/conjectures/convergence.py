@@ -439,3 +439,14 @@ def false_inputs(data):
 def false_stars(data):
     """Several optimal tokens are no star."""
     return lm.equal(data.each(lambda d: d.norm_kq**2), data.each(stars), size=1.0)
+
+
+@lm.claim(
+    "the smallest weight is at least that of one position in the longest input",
+    setting="convergence",
+    hypotheses=[*REALIZABLE, "prefix_closed", "orthonormal"],
+    on=SHORT,
+)
+def false_position(run):
+    """W_kq(0) may prefer other tokens."""
+    return lm.at_least(run.smallest_weight, 1 / run.each(lambda dataset: dataset.L_max))

@@ -397,3 +397,100 @@ def false_bounded_ties(data):
 def false_lasting_loss(run):
     """The loss falls like e^-R."""
     return lm.at_least(run.log_loss, -20.0)
+
+
+EVERY = lm.experiment("mechanics", steps=100, algorithm="gd", record=tuple(range(101)))
+LEAP = lm.experiment("mechanics", steps=100, algorithm="gd", rate=10.0, loss="squared")
+ADAM = lm.experiment("mechanics", steps=200, algorithm="adam")
+
+
+@lm.claim("a step is as long as the gradient says", setting="mechanics", on=EVERY)
+def true_step(run):
+    """The triangle inequality for W - eta * gradient."""
+    far = run.norm[:, :-1] + run.rate * np.exp(run.log_gradient_norm[:, :-1])
+    return lm.at_most(run.norm[:, 1:], far)
+
+
+@lm.claim("descent on the weights is a cosine", setting="mechanics", on=SHORT)
+def true_descent_on_weights(run):
+    """Cauchy and Schwarz."""
+    return [lm.at_most(run.descent_on_weights, 1.0), lm.at_least(run.descent_on_weights, -1.0)]
+
+
+@lm.claim("norm is that of W^mm", setting="mechanics", hypotheses=["feasible"], on="instances")
+def true_norm(data):
+    """By definition."""
+    return lm.equal(data.each(lambda d: np.linalg.norm(d.W_mm)), data.each(lambda d: d.norm))
+
+
+@lm.claim(
+    "after 200 steps W has half of the direction",
+    setting="mechanics",
+    hypotheses=["acyclic", "nonzero"],
+    on=SHORT,
+)
+def false_half(run):
+    """Not if a sample is rare, or W(0) far off."""
+    return lm.at_least(run.correlation[:, -1:], 0.5)
+
+
+@lm.claim("Adam never raises the loss", setting="mechanics", hypotheses=["realizable"], on=ADAM)
+def false_adam(run):
+    """It swings around a tie."""
+    return lm.at_most(run.log_loss[:, 1:], run.log_loss[:, :-1])
+
+
+@lm.claim("Adam goes no farther", setting="mechanics", hypotheses=["zero_start"], on=ADAM)
+def false_adam_path(run):
+    """Its first step moves every entry by the step size."""
+    return lm.at_most(run.norm, run.steps * run.rate)
+
+
+@lm.claim(
+    "the gradient is longest at the start",
+    setting="mechanics",
+    hypotheses=["realizable", "orthonormal"],
+    on=SHORT,
+)
+def false_longest(run):
+    """W(0) may be saturated in the wrong place."""
+    return lm.at_most(run.log_gradient_norm[:, 1:], run.log_gradient_norm[:, :1])
+
+
+@lm.claim(
+    "W^mm is at most as long as there are samples",
+    setting="mechanics",
+    hypotheses=["feasible"],
+    on="instances",
+)
+def false_samples(data):
+    """Short embeddings make it long."""
+    return lm.at_most(data.each(lambda d: d.norm), data.each(lambda d: len(d.data.samples)))
+
+
+@lm.claim(
+    "every pair costs one half",
+    setting="mechanics",
+    hypotheses=["feasible", "orthonormal", "acyclic"],
+    on="instances",
+)
+def false_cost(data):
+    """Pairs with one winner share: m of them cost m/(m + 1)."""
+    return lm.at_least(data.each(lambda d: d.norm**2), data.each(lambda d: len(d.pairs) / 2))
+
+
+@lm.claim("steps of 10 help", setting="mechanics", hypotheses=["realizable"], on=LEAP)
+def false_leap(run):
+    """Opposite labels make W swing."""
+    return lm.at_most(run.log_loss[:, 1:], run.log_loss[:, :-1])
+
+
+@lm.claim(
+    "the loss is below e to the minus margin",
+    setting="mechanics",
+    hypotheses=["acyclic", "zero_start"],
+    on=SHORT,
+)
+def false_margin(run):
+    """A loser that occurs twice makes it log(1 + 2 e^-x)."""
+    return lm.at_most(run.log_loss, -run.norm / run.each(lambda d: d.norm))

@@ -395,3 +395,35 @@ def false_slow(run):
     """d drives it: after 200 steps C is above eta t / inertia for large d."""
     inertia = run.each(lambda plan: plan.inertia)
     return lm.at_most(run.C, run.rate * run.steps / inertia)
+
+
+@lm.claim("C stays below log T", setting="selection", hypotheses=["small_step"])
+def false_bounded(run):
+    """It grows for ever."""
+    return lm.at_most(run.C, run.each(lambda plan: np.log(plan.T)))
+
+
+@lm.claim("the loss falls no faster than eta t / T", setting="selection", on=SHORT)
+def false_speed(run):
+    """It falls by eta d / T^2 in the first step, which is more if T < 2q."""
+    T, _, _ = sizes(run)
+    return lm.at_least(run.loss, run.loss[:, :1] * (1 - run.rate * run.steps / T))
+
+
+@lm.claim("inertia is at least T - 1", setting="selection", on="instances")
+def false_inertia(plans):
+    """It is d_e, which may be less."""
+    return lm.at_least(plans.each(lambda p: p.inertia), plans.each(lambda p: p.T - 1))
+
+
+@lm.claim("C is at most alpha", setting="selection", on=FIXED)
+def false_order(run):
+    """d drives C."""
+    return lm.at_most(run.C, run.alpha)
+
+
+@lm.claim("a loss is missed attention", setting="selection", hypotheses=["isometry"], on=SHORT)
+def false_miss(run):
+    """At first d/(2q) over d is 1/2 for q = 1, and half of the attention of two is missed."""
+    _, _, d = sizes(run)
+    return lm.at_least(run.missed, 4 * run.loss / d)

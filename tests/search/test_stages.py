@@ -213,6 +213,7 @@ def test_limits_and_averages_are_never_proved_wrong() -> None:
         assert finding.status is Outcome.UNDECIDED, finding.reason
         assert not finding.certified
         assert "extrapolated" in finding.reason
+    assert attacked(settled, budget=60.0).tried < 100  # a second witness would prove no more
 
 
 def test_free_trainings() -> None:

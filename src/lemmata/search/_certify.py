@@ -71,11 +71,13 @@ class Certificate:
     Attributes:
         worst: the violation as it is judged on the records that the proof goes through, if those
             are not all.
+        hopeless: whether no instance can prove the statement wrong.
     """
 
     proved: bool
     says: str
     rounding: bool = False
+    hopeless: bool = False
     worst: Judgement | None = None
 
 
@@ -121,7 +123,8 @@ def _certify(
     if evidence.steps is None:
         return Certificate(False, "floating point alone: it is not followed step by step")
     if not _certainly_false(claim, evidence):
-        return Certificate(False, UNPROVABLE)
+        hopeless = not any(map(can_be_proved_wrong, claim.compare(evidence)))
+        return Certificate(False, _extrapolated(again[0]), hopeless=hopeless)
     unknown = _unknown_to_balls(claim, space, instance, options, evidence.records[:2])
     if unknown is not None:
         return Certificate(False, f"floating point alone: {unknown}")
@@ -362,6 +365,15 @@ def _gap(attempt: Attempt) -> float:
     """By how much the sides are on the wrong side of each other, in floating point."""
     place = attempt.place or {}
     return abs(place["left"] - place["right"]) if "left" in place else 0.0
+
+
+def _extrapolated(attempt: Attempt) -> str:
+    """Why no finite run proves what the end of this one suggests."""
+    place = attempt.place or {}
+    if "extrapolated" not in place:
+        return UNPROVABLE
+    away = f"{place['extrapolated']:.3g} ± {place['error']:.2g}"
+    return f"a limit: extrapolated from its end it is {away} away, which no finite run proves"
 
 
 def _certainly_false(claim: Claim, evidence: Evidence[Any]) -> bool:

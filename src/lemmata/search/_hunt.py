@@ -61,7 +61,7 @@ class Hunt:
         looked_at: so many of those found have been shrunk and tried to prove.
         prove: shrinks and proves what is ``fresh``; says whether that worked.
         proofs: how often that was tried.
-        settled: whether something is proved, so that the hunt may end.
+        settled: whether something is proved, or broken and can never be; then the hunt may end.
         scopes: what was gone through whole.
         at_once: so many instances were tried together last.
         stage: what is going on, for whoever watches.

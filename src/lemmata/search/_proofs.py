@@ -46,7 +46,10 @@ class Proofs:
         self._largest: Any = None
 
     def succeed(self) -> bool:
-        """Shrink and prove what was found since the last time; whether that worked."""
+        """Shrink and prove what was found since the last time.
+
+        Whether that worked, or could never work, as with limits.
+        """
         size, hunt = self._space.size, self._hunt
         broken = hunt.fresh or hunt.broken
         hunt.looked_at = len(hunt.found)
@@ -58,7 +61,7 @@ class Proofs:
         for attempt in [*by_size[:SMALLEST], worst]:
             self.witness = self._witness(self._shrunk(attempt))
             self.rounding &= self.witness.certificate.rounding
-            if self.witness.certificate.proved:
+            if self.witness.certificate.proved or self.witness.certificate.hopeless:
                 return True
             if hunt.over:
                 break

@@ -12,7 +12,13 @@ from flint import arb, ctx
 import lemmata as lm
 from lemmata.claims import Bench
 from lemmata.papers.selection.claims.definitions import separation_in_fractions
-from lemmata.papers.selection.claims.stochastic import later_growth, later_growth_in_balls
+from lemmata.papers.selection.claims.stages import first_bound, growth_at_zero
+from lemmata.papers.selection.claims.stochastic import (
+    at_first_stage,
+    at_first_stage_in_balls,
+    later_growth,
+    later_growth_in_balls,
+)
 from lemmata.papers.selection.counterexamples import plan_of, three_vectors, with_more_positions
 from lemmata.papers.selection.experiments.descents import ONE_HOT, STOCHASTIC
 from lemmata.papers.selection.setting import SETTING, OnlineChoices, Plan, Task, walsh
@@ -179,6 +185,12 @@ def test_growth_at_later_values_in_balls() -> None:
     assert float(upper.right.mid()) == pytest.approx((1 - delta) / (1 - 2 * delta), rel=1e-9)
     assert lower.left[-1] < lower.right
     assert known[-1] == pytest.approx(7 / 8, rel=1e-4)
+    reached = [float(x.mid()) for x in at_first_stage_in_balls(plan, {}).left]
+    numbers = at_first_stage(evidence.cases[0])
+    assert (min(reached), max(reached)) == pytest.approx((numbers.min(), numbers.max()), rel=1e-9)
+    zero = growth_at_zero(plan, {})
+    assert evidence.C[0, 1] == zero.left[0] == 0
+    assert float(zero.right[0]) == pytest.approx(7 / 16 * first_bound(evidence)[0, 0], rel=1e-9)
 
 
 def test_separation_in_fractions() -> None:
