@@ -3,13 +3,14 @@
 import random
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from oracles import corpora, graphs
 
-from lemmata.corpus import Corpus, Reading, _index, build
+from lemmata.corpus import Corpus, Reading, _index, _partition, _ties, build
 from lemmata.papers.mechanics.setting import SETTING, Dataset
 
 DOCUMENTS = [corpora.zipfian(700, 40, seed) for seed in range(4)]
@@ -171,3 +172,28 @@ def test_partitions_change_nothing(
         assert other[query].values == corpus[query].values
         np.testing.assert_array_equal(other[query]._edges.count, corpus[query]._edges.count)
         np.testing.assert_allclose(other[query].logits, corpus[query].logits, atol=1e-12)
+
+
+def test_ties_that_are_too_large_are_solved_when_asked_for(
+    tmp_path: Path, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = partial(_ties.tied_entries, most=60)
+    monkeypatch.setattr(_partition, "tied_entries", few)
+    other = Corpus(build(corpus.folder.parent, tmp_path / "s", Reading(window=WINDOW), workers=1))
+    assert 0 < other.unsolved < other.queries
+    assert other.tied_samples == corpus.tied_samples
+    for query in corpus.names[:6]:
+        assert np.isnan(other[query]._tokens["logit"]).any() == (other[query].unsolved_ties > 0)
+        np.testing.assert_allclose(other[query].logits, corpus[query].logits, atol=1e-10)
+
+
+def test_strict_edges_are_marked(corpus: Corpus) -> None:
+    for query in corpus.names[:6]:
+        found = corpus[query]
+        tied = [set(tie) for tie in found.ties]
+        assert found.facts(1 << 30), query
+        for fact in found.facts(1 << 30):
+            assert fact.against == 0
+            assert not any({fact.winner, fact.loser} <= tie for tie in tied)
+            assert found.values[fact.winner] - found.values[fact.loser] >= 1
+        assert len(found.facts(1 << 30)) == found.strict_edges

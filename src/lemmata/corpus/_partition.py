@@ -81,7 +81,7 @@ def _solve(partition: Partition) -> int:
     solution = margins(found)
     tied = [index.of(query) for query in np.unique(found.query[found.tied]).tolist()]
     again = np.concatenate([positions[:0], *tied])
-    shared = ties(tied_entries(windows.all_at(again), found, size), found)
+    shared = ties(*tied_entries(windows.all_at(again), found, size), found)
     tables = {
         "edges": _edges(edges, found),
         "labels": {

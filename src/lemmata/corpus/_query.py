@@ -128,8 +128,8 @@ class Query:
             return logit
         size = len(self._names)
         found = orders(self._edges, np.array([self.number]), size)
-        entries = tied_entries(self._windows.all_at(self._index.of(self.number)), found, size)
-        return ties(entries, found, EVERYTHING).logit
+        batches = self._windows.all_at(self._index.of(self.number))
+        return ties(*tied_entries(batches, found, size, EVERYTHING), found).logit
 
     @cached_property
     def ties(self) -> list[dict[str, float]]:

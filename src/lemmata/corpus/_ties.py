@@ -77,9 +77,16 @@ class Ties:
     samples: Int[np.ndarray, "components"]
 
 
-def tied_entries(batches: Iterable[Samples], found: Orders, size: int) -> TiedEntries:
-    """The cyclic subdata of samples, whose last tokens the orders know."""
+def tied_entries(
+    batches: Iterable[Samples], found: Orders, size: int, most: int = MOST_ENTRIES
+) -> tuple[TiedEntries, Int[np.ndarray, "components"]]:
+    """The cyclic subdata of samples, whose last tokens the orders know.
+
+    Also how many samples each component has; one with more entries than ``most`` keeps none.
+    """
     keys = found.query * size + found.token
+    count = len(found.sizes)
+    held, samples = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     parts = []
     for batch in batches:
         inside = batch.select(batch.reached)
@@ -90,16 +97,21 @@ def tied_entries(batches: Iterable[Samples], found: Orders, size: int) -> TiedEn
         tied = found.component[node] == own[sample]
         choice = np.bincount(sample[tied], minlength=len(own)) > 1
         tied &= choice[sample]
+        samples += np.bincount(own[choice], minlength=count)
+        held += np.bincount(own[sample[tied]], minlength=count)
+        choice &= held[own] <= most
+        tied &= choice[sample]
         number = np.cumsum(choice) - 1
         label = token[tied] == inside.label[sample[tied]]
-        parts.append((number[sample[tied]], node[tied], times[tied], label, own[choice]))
-    return _joined(parts)
+        small = (number[sample[tied]], node[tied], times[tied])
+        parts.append((*(row.astype(np.int32) for row in small), label, own[choice]))
+    return _joined(parts).of(held <= most), samples
 
 
 def _joined(parts: list[tuple[np.ndarray, ...]]) -> TiedEntries:
     """Samples of all batches, those of one component together."""
     before = np.cumsum([0, *(len(part[4]) for part in parts)])
-    none = [np.zeros(0, dtype=np.int64)]
+    none = [np.zeros(0, dtype=np.int32)]
     sample = np.concatenate(
         none + [part[0] + start for part, start in zip(parts, before[:-1], strict=True)]
     )
@@ -115,14 +127,12 @@ def _joined(parts: list[tuple[np.ndarray, ...]]) -> TiedEntries:
     )
 
 
-def ties(entries: TiedEntries, found: Orders, most: int = MOST_ENTRIES) -> Ties:
-    """Solve every component, except those with more entries than ``most``."""
+def ties(entries: TiedEntries, samples: Int[np.ndarray, "components"], found: Orders) -> Ties:
+    """Solve every component that has entries; one that has samples alone was too large."""
     count = len(found.sizes)
     logit = np.zeros(len(found.token))
     gradient = np.zeros(count)
-    samples = np.bincount(entries.component, minlength=count)
-    held = np.bincount(entries.component[entries.sample], minlength=count)
-    large = held > most
+    large = (samples > 0) & (np.bincount(entries.component, minlength=count) == 0)
     logit[large[found.component]] = np.nan
     for width in (2, 4, 8, 16, FEW_CELLS):
         chosen = (samples > 0) & ~large & (found.sizes <= width) & (found.sizes > width // 2)
