@@ -43,7 +43,7 @@ export const short = (x) =>
     ? x.toExponential(3) : Number(x.toPrecision(5)).toString();
 
 // W^mm, T_max, zeta_0: a short name with something above or below it; log_loss stays as it is.
-const SCRIPT = /((?<=^|[^A-Za-z_])(?:[A-Za-z]{1,4}|\p{L}\p{M}*)_(?:\{[^}]*\}|[A-Za-z]{1,3}(?![A-Za-z_])|\d+)|\^(?:\{[^}]*\}|\([^)]*\)|-?\d+|[A-Za-z*+]+))/u;
+const SCRIPT = /((?<=^|[^A-Za-z_])(?:[A-Za-z]{1,4}|\p{L}\p{M}*)_(?:\{[^}]*\}|[A-Za-z]{1,3}(?![A-Za-z_])|[+*]|\d+)|\^(?:\{[^}]*\}|\([^)]*\)|-?\d+|[A-Za-z*+]+))/u;
 
 export function math(text) {
   // Small letters above and below; everything else stays text.

@@ -62,10 +62,14 @@ function heat(picture) {
   return { figure, show: (index) => now.paint(picture.values[index], scale) };
 }
 
-function frame(picture) {
+function frame(picture, traces) {
   const plot = h("div", { class: "plot" });
+  const legend = traces.map((trace) => h("span", {}, h("i", { class: trace.mode === "markers"
+    ? "dot" : trace.line.dash ? "dashed" : "", style: `color:${(trace.line ?? trace.marker).color}` }),
+  trace.name));
   const figure = h("figure", { class: "chart" },
-    h("figcaption", {}, h("b", {}, math(picture.title)), " ", math(picture.says)), plot);
+    h("figcaption", {}, h("b", {}, math(picture.title)), " ", math(picture.says)), plot,
+    h("div", { class: "legend" }, legend));
   return { plot, figure };
 }
 
@@ -73,7 +77,6 @@ const axis = (title, values = null) =>
   ({ title: { text: title, font: { size: 12 } }, ...(values ? logarithmic(values) : {}) });
 
 function plane(picture) {
-  const { plot, figure } = frame(picture);
   const tones = ["--phase-1", "--phase-2", "--phase-3", "--phase-4"];
   const phases = picture.phases.length ? picture.phases
     : [{ name: "path", first: 0, last: picture.x.length - 1 }];
@@ -84,15 +87,14 @@ function plane(picture) {
     line: { color: colour("--theory"), width: 1.5, dash: "dash" } }));
   traces.push({ mode: "markers", name: "now", x: [picture.x[0]], y: [picture.y[0]],
     marker: { color: colour("--ink"), size: 10 } });
+  const { plot, figure } = frame(picture, traces);
   return { figure, begin: () => Plotly.newPlot(plot, traces, { ...layout("",
-    axis(picture.x_title), axis(picture.y_title)), height: 320, showlegend: true,
-    legend: { orientation: "h", y: -0.25 } }, config),
+    axis(picture.x_title), axis(picture.y_title)), height: 300 }, config),
   show: (index) => Plotly.restyle(plot, { x: [[picture.x[index]]], y: [[picture.y[index]]] },
     [traces.length - 1]) };
 }
 
 function chart(picture) {
-  const { plot, figure } = frame(picture);
   const mode = picture.dots ? "markers" : picture.x.length > 20 ? "lines" : "lines+markers";
   const traces = picture.fixed.map((curve) => ({ mode, name: curve.name, x: picture.x, y: curve.y,
     line: { color: colour("--theory"), dash: "dash" }, marker: { symbol: "circle-open", size: 9,
@@ -102,10 +104,10 @@ function chart(picture) {
   const first = picture.fixed.length;
   const all = [...picture.fixed, ...picture.curves].flatMap((curve) => curve.y.flat());
   const places = picture.curves.map((_, place) => first + place);
+  const { plot, figure } = frame(picture, traces);
   return { figure, begin: () => Plotly.newPlot(plot, traces, { ...layout("",
     axis(picture.x_title, picture.log_x && picture.x),
-    axis(picture.y_title, picture.log_y && all)), height: 320,
-    showlegend: true, legend: { orientation: "h", y: -0.25 } }, config),
+    axis(picture.y_title, picture.log_y && all)), height: 300 }, config),
   show: (index) => Plotly.restyle(plot, { y: picture.curves.map((curve) => curve.y[index]) },
     places) };
 }
