@@ -140,7 +140,7 @@ def test_the_page_of_a_small_text(tmp_path: Path) -> None:
     assert "cat3dog 66.67 % cat 33.33 %–" in table
     assert "bird2birdmissing" in table
     assert "Labels that their sequences do not hold: missing" in text
-    assert "a matrix W^cyc that the samples determine" in text
+    assert "a matrix Wcyc that the samples determine" in text
     assert f"Samples with a tie{answer['cyclic_correction']['tied_samples']}" in text
     assert f"Its square, exactly{answer['max_margin']['norm_squared_exact']}" in text
     assert "Certifiedexactly" in text
@@ -301,23 +301,23 @@ def test_orders_without_samples_or_predictions(tmp_path: Path) -> None:
     assert "the token that the collocation sends to the label beats" in text
     assert "No tokens are tied." in text
     assert "They share the attention." in text
-    assert "W^cyc" not in text
+    assert "Wcyc" not in text
     table = section(html, "What attention will learn", "After O")
     for query, winner in {"S": "S", "V": "V", "O": "O", "P": "O"}.items():
         assert f"{query}{winner}" in table
     assert "longest sentence4" in text
     assert "Sample by sample" not in text
-    assert "The direction of the linear layer, W_ov*" in text
+    assert "The direction of the linear layer, Wov*" in text
     assert "Its square, exactly13/6" in text
     assert "No problems were found" in text
 
 
 def test_an_analysis_without_orders_is_told_in_its_own_words(tmp_path: Path) -> None:
-    html = page(tmp_path, Told("A heading"), Told("<b>another</b>"), source="plan.json")
+    html = page(tmp_path, Told("The heading"), Told("<b>another</b>"), source="plan.json")
     text = words(html)
     assert "What to expect from plan.json" in text
-    assert "<h2>A heading</h2>" in html
-    assert '<p class="caution">more of A heading</p>' in html
+    assert "<h2>The heading</h2>" in html
+    assert '<p class="caution">more of The heading</p>' in html
     assert "<b>another</b>" in text
     assert "Glossary" not in text
 

@@ -52,3 +52,14 @@ if (form) {
   update();
   reveal();
 }
+
+// A statement that scrolls sideways on a narrow screen can be scrolled by keys as well.
+const reach = () => {
+  for (const statement of document.querySelectorAll(".statement")) {
+    if (statement.scrollWidth > statement.clientWidth) statement.tabIndex = 0;
+  }
+};
+if (matchMedia("(max-width: 36rem)").matches) {
+  reach();
+  addEventListener("toggle", reach, true);
+}
