@@ -105,13 +105,13 @@ def run(
 
     def work(index: int) -> tuple[dict[str, np.ndarray], StateT, StateT | None]:
         part, real = parts[index], min(size, count - index * size)
-        arrays = [np.asarray(leaf) for leaf in jax.tree.leaves(part)] if store else []
-        key = fingerprint({"programs": programs, "arrays": arrays, "steps": steps})
-        saved = None if store is None else store.load(key)
-        done = None if saved is None else _thaw(saved, like)
-        keep = None if store is None else partial(store.save, key)
+        done, save = None, None
+        if store:
+            key = _key(programs, part, steps)
+            saved, save = store.load(key), partial(store.save, key)
+            done = None if saved is None else _thaw(saved, like)
         return _run_group(
-            part, steps, done, keep, film, lambda more: progress(more * real), stop, chunk
+            part, steps, done, save, film, lambda more: progress(more * real), stop, chunk
         )
 
     with ThreadPoolExecutor(min(os.cpu_count() or 1, groups)) as pool:
@@ -219,7 +219,7 @@ def _advance(
 
 
 def _describe(dynamics: AbstractDynamics[StateT], chunk: int) -> tuple[StateT, list[str]]:
-    """A state of the right shapes, and the lowered programs, on which all numbers depend."""
+    """A state of the right shapes, and the lowered programs."""
     like = jax.tree.map(
         lambda leaf: np.zeros(leaf.shape, leaf.dtype), eqx.filter_eval_shape(_start, dynamics)
     )
@@ -228,6 +228,12 @@ def _describe(dynamics: AbstractDynamics[StateT], chunk: int) -> tuple[StateT, l
         _start.lower(dynamics).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
         _advance.lower(dynamics, like, gaps).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
     ]
+
+
+def _key(programs: list[str], dynamics: Any, steps: Int[np.ndarray, "records"]) -> str:
+    """The hash of all that the numbers depend on: the programs, the arrays, what is recorded."""
+    arrays = [np.asarray(leaf) for leaf in jax.tree.leaves(dynamics)]
+    return fingerprint({"programs": programs, "arrays": arrays, "steps": steps})
 
 
 def _freeze(position: int, state: Any, series: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

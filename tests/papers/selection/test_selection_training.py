@@ -34,7 +34,6 @@ from lemmata.training import (
     Store,
     _random,
     _run,
-    fingerprint,
     fold,
     normals,
     run,
@@ -405,8 +404,8 @@ CHANGES: list[dict[str, Any]] = [
 def test_no_two_settings_share_a_stored_result():
     def key(how: Training) -> str:
         dynamics = how.dynamics()
-        start = _run._start(dynamics)
-        return fingerprint(_run._describe(dynamics, start, np.array(how.record), 1))
+        _, programs = _run._describe(dynamics, 1)
+        return _run._key(programs, dynamics, np.array(how.record))
 
     keys = [key(replace(TINY, **change)) for change in [{}, *CHANGES]]
     assert len(set(keys)) == len(keys)
