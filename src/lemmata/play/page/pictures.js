@@ -97,10 +97,11 @@ function plane(picture) {
 function chart(picture) {
   const mode = picture.dots ? "markers" : picture.x.length > 20 ? "lines" : "lines+markers";
   const traces = picture.fixed.map((curve) => ({ mode, name: curve.name, x: picture.x, y: curve.y,
-    line: { color: colour("--theory"), dash: "dash" }, marker: { symbol: "circle-open", size: 9,
+    line: { color: colour("--theory"), dash: "dash" }, marker: { symbol: "circle-open", size: 11, opacity: 1, line: { width: 2 },
       color: colour("--theory") } }));
   picture.curves.forEach((curve, place) => traces.push({ mode, name: curve.name, x: picture.x,
-    y: curve.y[0], line: { color: colour(place ? "--phase-3" : "--curve") }, marker: { size: 6 } }));
+    y: curve.y[0], line: { color: colour(place ? "--phase-3" : "--curve") },
+    marker: { size: 5, color: colour(place ? "--phase-3" : "--curve") } }));
   const first = picture.fixed.length;
   const all = [...picture.fixed, ...picture.curves].flatMap((curve) => curve.y.flat());
   const places = picture.curves.map((_, place) => first + place);
