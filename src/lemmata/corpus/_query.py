@@ -48,7 +48,12 @@ class Fact:
 
     def __str__(self) -> str:
         other = f", and loses {self.against:,}" if self.against else ", and never loses"
-        return f"{self.winner} beats {self.loser} {self.count:,} times{other}"
+        return f"{self.winner} beats {self.loser} {times(self.count)}{other}"
+
+
+def times(count: int) -> str:
+    """How often, in words."""
+    return "once" if count == 1 else f"{count:,} times"
 
 
 @dataclass(frozen=True)

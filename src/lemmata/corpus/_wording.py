@@ -6,7 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ._corpus import Corpus
-from ._query import Choice, Fact, Query
+from ._query import Choice, Fact, Query, times
 
 MOST_IN_A_ROW = 10
 MOST_LAYERS = 6
@@ -144,9 +144,9 @@ def describe_choice(choice: Choice, query: Query) -> Lines:
     yield line(f"values of W^mm: {values}")
     winner = first[0]
     for loser in [token for token in choice.context if token not in choice.selected]:
-        times = query.beats(winner, loser)
-        if times:
-            yield line(f"{winner} beats {loser} in {times:,} samples")
+        count = query.beats(winner, loser)
+        if count:
+            yield line(f"{winner} beats {loser} here {times(count)}")
             for place in query.places(winner, loser, 1):
                 yield line(f"    {place}", style="dim")
             return
