@@ -127,6 +127,7 @@ def trained(page: Page) -> None:
 
 
 def shown(page: Page) -> None:
+    page.bring_to_front()  # a browser hardly moves what is behind
     expect(page.locator("#copy-command")).to_be_enabled(timeout=PATIENCE)
     expect(page.locator("#pause")).to_have_text("Play", timeout=PATIENCE)
 
