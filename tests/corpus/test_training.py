@@ -138,3 +138,5 @@ def test_a_store_by_its_path(corpus: Corpus) -> None:
     with pytest.raises(InputError, match="no setting"):
         lm.analyze(corpus.folder, "mechanics")
     assert Path(corpus.folder).name in repr(again)
+    for shown in (again, again["w0"], lm.train(again, steps=1)):
+        assert shown._repr_html_().startswith("<table")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lemmata._errors import InputError, unknown_name
+from lemmata._html import table
 
 from ._build import FORMAT
 from ._counting import Edges
@@ -62,6 +63,11 @@ class Corpus:
         return (
             f"<Corpus {self.folder.name}: {self.tokens:,} tokens, {self.vocabulary:,} different, "
             f"{share:.0%} of the labels in their window>"
+        )
+
+    def _repr_html_(self) -> str:
+        return table(
+            ("", ""), [(k.replace("_", " "), v) for k, v in self.numbers.items()], self.name
         )
 
     @property

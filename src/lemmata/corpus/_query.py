@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import softmax
 
 from lemmata._errors import InputError, unknown_name
+from lemmata._html import table
 
 from ._counting import Edges
 from ._index import Index
@@ -109,6 +110,10 @@ class Query:
 
     def __repr__(self) -> str:
         return f"<Query {self.name}: {self.samples:,} samples, {self.edges:,} edges>"
+
+    def _repr_html_(self) -> str:
+        layers = ((i, ", ".join(layer[:10])) for i, layer in enumerate(self.layers, 1))
+        return table(("layer", "tokens"), list(layers), f"after {self.name}")
 
     @cached_property
     def values(self) -> dict[str, Fraction]:

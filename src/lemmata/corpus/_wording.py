@@ -22,7 +22,7 @@ def line(text: str, style: str = "") -> Text:
     return Text("".join(c if c.isprintable() else "·" for c in text), style=style)
 
 
-def share(part: float, whole: float) -> str:
+def share(part: int, whole: int) -> str:
     """A share in per cent."""
     return f"{part / whole:.1%}" if whole else "-"
 

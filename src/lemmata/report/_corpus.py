@@ -65,7 +65,7 @@ CONTESTED = (
 )
 
 
-def _percent(part: float, whole: float) -> str:
+def _percent(part: int, whole: int) -> str:
     return f"{part / whole:.0%}" if whole else "–"
 
 
