@@ -117,12 +117,13 @@ def test_the_excess_over_the_infimum_and_its_gradient(loss: str) -> None:
                 assert slope[i] == pytest.approx(float(expected), abs=1e-10)
 
 
-def test_the_exponential_loss_near_its_infimum() -> None:
-    top, gaps = jnp.array([0.5, 1.0, 2.0]), jnp.array([-300.0, -41.0, -1.0])
+def test_the_exponential_loss_near_its_infimum_and_far_from_it() -> None:
+    """With scores of 1e8 the loss e^-u does not fit into a float, but its logarithm does."""
+    points = [(0.5, -300.0), (1.0, -41.0), (2.0, -1.0), (2.0, 2.0), (1e8, 10.0), (1e8, 18.0)]
+    top, gaps = jnp.array([t for t, _ in points]), jnp.array([g for _, g in points])
     with mp.workdps(200):
         expected = [
-            float(mp.log(mp.exp(-(mpf(t) - mp.exp(g))) - mp.exp(-mpf(t))))
-            for t, g in ((0.5, -300), (1, -41), (2, -1))
+            float(mp.exp(g) - mpf(t) + mp.log(-mp.expm1(-mp.exp(mpf(g))))) for t, g in points
         ]
     np.testing.assert_allclose(EXPONENTIAL.log_excess(top, gaps), expected, rtol=1e-14)
 

@@ -92,7 +92,8 @@ def ball_path(
     basis = dataset.free_basis
     design = dataset.design(basis)
     generator = np.random.default_rng(seed)
-    starts = [basis @ dataset.target.ravel(), *generator.standard_normal((STARTS, len(basis)))]
+    first = basis @ (dataset.target / np.linalg.norm(dataset.target)).ravel()
+    starts = [first, *generator.standard_normal((STARTS, len(basis)))]
     points, values = [], []
     for radius in radii:
 

@@ -11,9 +11,9 @@ from ._dataset import Dataset
 
 
 def _exponential_excess(top: Array, log_gap: Array) -> Array:
-    """log(e^-u - e^-top), which is log v - top for a small gap v."""
-    small = log_gap < -40
-    return jnp.where(small, log_gap, jnp.log(jnp.expm1(jnp.exp(log_gap)))) - top
+    """log(e^-u - e^-top) = log(e^v - 1) - top, which is log v - top for a small gap v."""
+    gap, small = jnp.exp(log_gap), log_gap < -40
+    return jnp.where(small, log_gap, gap + jnp.log(-jnp.expm1(-gap))) - top
 
 
 EXPONENTIAL = Shape(
