@@ -187,7 +187,7 @@ def test_a_run_has_every_column_as_an_attribute(toy):
     assert run.correlation[0, -1] == pytest.approx(expected, rel=1e-12)
     np.testing.assert_allclose((run.correlation + run.one_minus_correlation)[0, 1:], 1, rtol=1e-14)
     for column in SETTING.columns:
-        if column.name.startswith("local_") or "nuclear" in column.name:
+        if column.name.startswith(("local_", "worst_head")) or "nuclear" in column.name:
             assert column.name not in run.names
             continue
         grid = run[column.name]

@@ -150,8 +150,8 @@ def bench() -> Bench:
     return Bench(seed=0)
 
 
-def test_there_are_284_statements():
-    assert len(ALL) == 284
+def test_there_are_287_statements():
+    assert len(ALL) == 287
     assert set(CLAIMS) <= set(ALL)
     assert set(FALSE) <= set(CLAIMS)
 

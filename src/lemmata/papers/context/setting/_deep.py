@@ -341,9 +341,9 @@ class DeepRun(SingleRun):
         rows = np.atleast_2d(labels)
         shown = np.zeros((len(rows), self.how.task.K))
         shown[:, : self.how.task.N] = rows
-        single = jax.tree.map(lambda leaf: leaf[0], self.how.dynamics())
+        network = jax.tree.map(lambda leaf: leaf[0], self.how.dynamics())
         weights = jax.tree.map(lambda leaf: leaf[0], self.recording.final.weights)
-        found = np.asarray(single.predict(weights, single(shown)), dtype=float)
+        found = np.asarray(network.predict(weights, single(shown)), dtype=float)
         return found.reshape(*np.shape(labels)[:-1], self.how.task.K)
 
     @cached_property

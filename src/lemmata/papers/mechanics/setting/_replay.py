@@ -24,12 +24,15 @@ REPLAYED = ("gd", "ngd", "adam")
 
 @dataclass(frozen=True)
 class Point:
-    """An iterate, with the loss and its gradient there, and the iterate after it."""
+    """An iterate, with the loss and its gradient there, the iterate after it, and the mean
+    attention that is not on the label.
+    """
 
     W: arb_mat
     loss: arb
     slope: arb_mat
     following: arb_mat
+    missed: arb
 
 
 def replay(
@@ -66,10 +69,10 @@ def _iterates(
     W = arb_mat(size, size) if start is None else as_balls(start)
     rule = Adam(size) if training.algorithm == "adam" else None
     for _ in range(last + 1):
-        loss, slope = _evaluate(W, E, losses, dataset.K)
+        loss, slope, missed = _evaluate(W, E, losses, dataset.K)
         move = _unscaled(slope, training) if rule is None else rule.move(slope)
         following = W - move * arb(rate)
-        yield Point(W, loss, slope, following)
+        yield Point(W, loss, slope, following, missed)
         W = following
 
 
@@ -105,19 +108,25 @@ class Adam:
 
 def _evaluate(
     W: arb_mat, E: arb_mat | None, losses: Sequence[BallLoss], K: int
-) -> tuple[arb, arb_mat]:
-    """The mean loss, and its gradient in W: a number for each token and query, pulled back."""
+) -> tuple[arb, arb_mat, arb]:
+    """The mean loss, its gradient in W (a number for each token and query, pulled back), and the
+    mean attention that is not on the label.
+    """
     logits = W if E is None else E * W * E.transpose()
-    total, pulls, value = sum((each.weight for each in losses), arb(0)), arb_mat(K, K), arb(0)
+    total, pulls = sum((each.weight for each in losses), arb(0)), arb_mat(K, K)
+    value = missed = arb(0)
     for each in losses:
         powers = [logits[token, each.query].exp() for token in each.tokens]
         whole = sum(powers, arb(0))
-        loss, slopes = each.evaluate([power / whole for power in powers])
+        attention = [power / whole for power in powers]
+        loss, slopes = each.evaluate(attention)
         value += loss * each.weight
+        off = [a for a, t in zip(attention, each.tokens, strict=True) if t != each.label]
+        missed += sum(off, arb(0)) * each.weight
         for token, slope in zip(each.tokens, slopes, strict=True):
             pulls[token, each.query] += slope * each.weight
     slope = pulls if E is None else E.transpose() * pulls * E
-    return value / total, slope * (arb(1) / total)
+    return value / total, slope * (arb(1) / total), missed / total
 
 
 def _measure(point: Point, target: arb_mat | None, ties: TiedBalls | None) -> dict[str, arb]:
@@ -127,6 +136,7 @@ def _measure(point: Point, target: arb_mat | None, ties: TiedBalls | None) -> di
         "log_loss": point.loss.log(),
         "norm": norm,
         "log_gradient_norm": by.log(),
+        "log_missed": point.missed.log(),
         "descent_on_weights": -dot(point.slope, point.W) / (by * norm),
     }
     if target is not None:
