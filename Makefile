@@ -15,7 +15,7 @@ reproduce: install
 	$(BIN)/lemmata reproduce --scale quick
 
 test: install
-	$(BIN)/pytest -n 2 --dist worksteal
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
 bench: install
 	$(BIN)/python -m benchmarks

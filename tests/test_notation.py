@@ -131,7 +131,7 @@ def test_latex_that_cannot_be_read_is_shown(typed: str) -> None:
     assert mathematics(f"see {typed}") == f"see <code>{typed.strip('$')}</code>"
 
 
-@pytest.mark.parametrize("typed", ["log(" * 300, "(" * 3000, "log " * 999, "|" * 2001, "x_" * 999])
+@pytest.mark.parametrize("typed", ["log(" * 100, "(" * 1200, "log " * 999, "|" * 2001, "x_" * 999])
 def test_no_text_is_too_strange(typed: str) -> None:
     mathematics(typed)
     latex_statement(typed)

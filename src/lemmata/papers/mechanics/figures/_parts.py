@@ -52,7 +52,7 @@ def outside_gap(run: Evidence[Dataset]) -> Rows:
 
 def components(seed: int) -> dict[int, list[Float[np.ndarray, "drawn"]]]:
     """How many strongly connected components there are: by T, for every n."""
-    found: dict[int, list[Float[np.ndarray, "drawn"]]] = {}
+    found: dict[int, list[np.ndarray]] = {}
     for length in LENGTHS:
         found[length] = []
         for n in SAMPLES:
