@@ -61,7 +61,9 @@ def test_errors_of_the_processes_are_told():
 
 def test_an_interruption_leaves_no_process_behind():
     words = ["reproduce", "mechanics/4", "context/4", "--out", "out"]
-    program = f"from lemmata.cli import main; main({words!r})"
+    # Tests that were started in the background have inherited that Ctrl-C is ignored.
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = f"{listen}; from lemmata.cli import main; main({words!r})"
     command = [sys.executable, "-c", program]
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, start_new_session=True
