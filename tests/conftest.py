@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import checked_types  # noqa: F401  first of all: what is imported from here on is checked
 import jax
 import pytest
 from hypothesis import settings

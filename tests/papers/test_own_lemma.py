@@ -314,7 +314,7 @@ def test_a_lemma_that_some_instances_do_not_fit_is_attacked_on_the_others() -> N
     def several(data):
         return lm.at_most(data.each(lambda d: 1 // (len(d.graphs) - 1)), 1.0)
 
-    assert lm.falsify(several, budget=3.0).tried > 10
+    assert lm.falsify(several, budget=3.0).tried > 1
 
 
 def test_what_cannot_be_put_together_is_refused() -> None:

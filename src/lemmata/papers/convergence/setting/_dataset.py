@@ -291,7 +291,7 @@ class Dataset(Shown):
         return encode(self.data, words)
 
 
-def _check_count(name: str, where: str, count: int) -> None:
+def _check_count(name: str, where: str, count: object) -> None:
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
         raise InputError(f"{name}, {where}: a count is a whole number from 1 on; got {count!r}")
 

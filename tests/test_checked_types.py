@@ -1,0 +1,41 @@
+"""What the tests rely on: a call with a wrong type or shape does not go through."""
+
+import numpy as np
+import pytest
+from beartype.roar import BeartypeCallHintViolation
+from checked_types import checked
+from jaxtyping import Float, TypeCheckError
+
+from lemmata.tokens import Sample
+
+WRONG = (BeartypeCallHintViolation, TypeCheckError)
+
+
+@checked
+def product(
+    left: Float[np.ndarray, "n k"], right: Float[np.ndarray, "k"]
+) -> Float[np.ndarray, "n"]:
+    return left @ right
+
+
+@checked
+def twice(number: int) -> int:
+    return 2 * number
+
+
+def test_axes_are_compared_with_each_other() -> None:
+    assert product(np.ones((2, 3)), np.ones(3)).shape == (2,)
+    with pytest.raises(WRONG):
+        product(np.ones((2, 3)), np.ones(2))
+
+
+def test_functions_without_arrays_are_checked_too() -> None:
+    assert twice(2) == 4
+    with pytest.raises(WRONG):
+        twice("2")
+
+
+def test_the_package_is_imported_that_way() -> None:
+    assert Sample((0, 1), 1).label == 1
+    with pytest.raises(WRONG):
+        Sample((0, 1), "no index")
