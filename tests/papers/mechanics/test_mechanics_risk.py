@@ -1,6 +1,7 @@
 """The risk of attention and its minimisers, against plain loops, SLSQP, mpmath and ODE solvers."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -241,6 +242,37 @@ def test_a_long_path_is_stationary_and_turns_at_its_rate(recipe):
     W = curve.weights[0]
     gradient = descent.risk(rows_of(dataset), dataset.E, W)[1]
     np.testing.assert_allclose(gradient, -np.exp(-1.0) * W, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("name", ["peer_cyclic_1", "fig2_reconstruction"])
+def test_the_path_is_that_of_mpmath_for_features_of_any_size(name, size):
+    plain = recorded(name).dataset
+    dataset = Dataset(name, plain.data, size * plain.E)
+    shift = 4 * np.log(size)  # logits are size^2 times as large, the ridge of a logit size^4 times
+    depths = np.array([1.0, 9.0]) - shift
+    curve = path(dataset, depths)
+    assert max(point.residual for point in path_points(dataset, depths)) < 1e-11
+    with mp.workdps(40):
+        for W, depth in zip(curve.weights, depths, strict=True):
+            slope = mpmath_slope(rows_of(dataset), dataset.E, W)
+            ridge = mp.exp(-mpf(float(depth)))
+            for at in np.ndindex(W.shape):
+                assert abs(slope[at] + ridge * mpf(W[at])) < 1e-9 * ridge * np.linalg.norm(W)
+
+
+def mpmath_slope(rows: Rows, E: np.ndarray, W: np.ndarray) -> Any:
+    """The gradient of the log loss, sample by sample."""
+    exact, slope = mp.matrix(W.tolist()), mp.zeros(*W.shape)
+    for tokens, label, query in rows:
+        last = mp.matrix(E[query].tolist())
+        keys = [mp.matrix(E[token].tolist()) for token in tokens]
+        odds = [mp.exp((key.T * exact * last)[0]) for key in keys]
+        right = sum(o for token, o in zip(tokens, odds, strict=True) if token == label)
+        for token, key, o in zip(tokens, keys, odds, strict=True):
+            share = o / sum(odds) - (o / right if token == label else 0)
+            slope += share / len(rows) * (key * last.T)
+    return slope
 
 
 def test_the_path_of_infeasible_data_follows_the_generalized_direction():
