@@ -58,7 +58,7 @@ FOLDS = 30.0
 """Frequencies that differ by no more than so many e-folds make no difference to depths."""
 
 TIMES = np.concatenate([[0.0], np.geomspace(1, 1e6, 25)])
-"""Of gradient flow."""
+"""Of gradient flow, for features of length 1: longer ones move faster."""
 
 
 Datasets = Sequence[Dataset]
@@ -94,8 +94,7 @@ def depths_for(
     dataset: Dataset, depths: Float[np.ndarray, "depths"]
 ) -> Float[np.ndarray, "depths"]:
     """Where the path of a dataset is as far as that of even counts and features of length 1."""
-    logit = float(np.max(np.sum(dataset.E**2, axis=1)))  # the largest of a matrix of norm 1
-    return depths * skew(dataset) - 2 * np.log(logit)
+    return depths * skew(dataset) - 2 * np.log(dataset.largest_logit)
 
 
 def usable(
@@ -226,7 +225,7 @@ def follow_flows(
     experiment: Experiment[Any], datasets: Datasets, bench: Bench
 ) -> Evidence[Followed]:
     """Gradient flow on the log loss, by time."""
-    return _follow(flow, TIMES, datasets, bench)
+    return _follow(lambda d, times: flow(d, times / d.largest_logit**2), TIMES, datasets, bench)
 
 
 def _follow(

@@ -136,9 +136,14 @@ class _Path:
 def gradient_flow(
     risk: Risk, design: Design, start: Point, times: Float[np.ndarray, "times"]
 ) -> Float[np.ndarray, "times variables"]:
-    """dz/dt = -gradient, at the given times; implicit, because the tied block is stiff."""
+    """dz/dt = -gradient, at the given times; implicit, because the tied block is stiff.
+
+    In features of size 1, where z is ``size`` times as long and time ``size``^2 times as fast.
+    """
     if times[-1] == 0:
         return np.tile(start, (len(times), 1))
+    size = _size(design)
+    design, start, times = design / size, start * size, times * size**2
 
     def slope(_: float, z: Point) -> Point:
         return -design.T @ risk.gradient(np.exp(risk.log_masses(design @ z)))
@@ -158,4 +163,4 @@ def gradient_flow(
     )
     if not found.success:
         raise ArithmeticError(f"gradient flow: {found.message}")
-    return found.y.T
+    return found.y.T / size
