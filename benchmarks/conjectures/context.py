@@ -363,3 +363,24 @@ def false_domain(run):
 def false_heads(plans):
     """N heads do, without those of the queries."""
     return lm.at_least(plans.each(lambda plan: plan.heads), plans.each(lambda plan: plan.task.K))
+
+
+@lm.claim(
+    "Adam never raises the gap",
+    setting="context",
+    on=lm.experiment("context", algorithm="adam", steps=300),
+)
+def false_adam(run):
+    """Its steps do not get shorter where the minimum is near."""
+    return lm.at_most(run.gap[:, 1:], run.gap[:, :-1])
+
+
+@lm.claim(
+    "with attention frozen Adam halves the gap in 300 steps",
+    setting="context",
+    hypotheses=THEOREM,
+    on=lm.experiment("context", steps=300, algorithm="adam", frozen=True),
+)
+def false_frozen(run):
+    """No entry of w moves by more than the rate in a step, and 0.3 may be little."""
+    return lm.at_most(run.gap[:, -1:], run.gap[:, :1] / 2)

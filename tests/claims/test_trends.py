@@ -34,6 +34,12 @@ def test_a_curve_that_follows_a_law_is_extrapolated_by_it(law: str) -> None:
     assert trend.size == pytest.approx(5.7)
 
 
+@pytest.mark.parametrize("size", [1e-20, 1.0, 1e20])
+def test_a_stated_law_of_any_size_is_the_same_law(size: float) -> None:
+    trend = fit(0.7 + 5 * KNOWN["t^-2"], trend=size * KNOWN["t^-2"])
+    assert trend.offset == pytest.approx(0.7, abs=1e-9)
+
+
 def test_no_extrapolation_is_trusted_beyond_a_tenth_of_what_is_left() -> None:
     trend = fit(2 + 3 * KNOWN["t^-1"])
     assert trend.error == pytest.approx(0.1 * trend.last)

@@ -129,8 +129,12 @@ def _extrapolate(
 
 
 def _fit(d: Curve, phi: Curve) -> tuple[float, float]:
-    """Least squares of c + a phi: c, and the residual of a typical point."""
-    design = np.stack([np.ones_like(phi), phi], axis=1)
+    """Least squares of c + a phi: c, and the residual of a typical point.
+
+    In units of the largest phi, so that a law of any size is told from the constant.
+    """
+    largest = float(np.abs(phi).max())
+    design = np.stack([np.ones_like(phi), phi / largest if largest > 0 else phi], axis=1)
     solution, *_ = np.linalg.lstsq(design, d, rcond=None)
     residual = d - design @ solution
     return float(solution[0]), float(np.sqrt(np.mean(residual**2)))

@@ -99,7 +99,7 @@ def _search(
     for share, stage in stages:
         hunt.ends = begun + share * budget
         stage()
-        if hunt.settled:
+        if hunt.settled or (hunt.slow is not None and time.monotonic() > hunt.deadline):
             return
 
 
@@ -179,7 +179,7 @@ def _conclude(hunt: Hunt, proofs: Proofs, interrupted: bool) -> Finding:
     early = "; interrupted" if interrupted else ""
     if not hunt.tried and hunt.errors:
         raise hunt.errors[0]
-    if not hunt.tried and hunt.slow is not None:
+    if not hunt.batches and hunt.slow is not None:
         reason = f"one instance alone takes {hunt.slow}: more time is needed{early}"
         return Finding(claim.name, claim.statement, Outcome.UNDECIDED, reason, **facts)
     if not hunt.tried:

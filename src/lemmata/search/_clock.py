@@ -11,6 +11,9 @@ SURE = 4
 AMPLY = 1.2
 """What would take longer than there is time, by this factor, is given up."""
 
+NEARLY = 0.1
+"""What is done but for this share of the time that it took is finished, however late it is."""
+
 
 class TooSlowError(Exception):
     """An evaluation that would take longer than there is time.
@@ -47,7 +50,8 @@ class Clock:
     def track(self, title: str, total: int) -> Callable[[int], None]:
         """What a bench calls while it trains; it raises ``TooSlowError``.
 
-        A pause to compile is not held against the rest: the usual pace counts.
+        A pause to compile is not held against the rest: the first piece does not count, of the
+        others the usual pace does.
         """
         calls = [time.monotonic()]
         paces: list[float] = []
@@ -59,12 +63,11 @@ class Clock:
             calls.append(time.monotonic())
             paces.append((calls[-1] - calls[-2]) / max(1, more))
             begun, now, left = calls[0], calls[-1], total - done
-            if left <= 0:
+            if left <= 0 or len(paces) == 1:
                 return
-            rest = left * median(paces) if len(paces) > SURE else 0.0
-            if now > self.ends:
-                raise TooSlowError(now - begun + (rest or (now - begun) * left / max(1, done)))
-            if rest > AMPLY * (self.ends - now):
+            rest = left * median(paces[1:])
+            there_is = max(self.ends - now, NEARLY * (now - begun))
+            if rest > AMPLY * there_is and (len(paces) > SURE or now > self.ends):
                 raise TooSlowError(now - begun + rest)
 
         return progress

@@ -1,5 +1,6 @@
 """What a setting is: how instances are read, drawn, analysed and trained, and what is recorded."""
 
+from ._ball_adam import BallAdam as BallAdam
 from ._documents import encode as encode
 from ._documents import options_in as options_in
 from ._documents import problems_document as problems_document

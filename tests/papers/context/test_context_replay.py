@@ -74,7 +74,9 @@ def test_training_agrees_with_balls(kind: str, options: dict) -> None:
         assert all(float(ball.rad()) <= 1e-60 * max(1, abs(float(ball.mid()))) for ball in balls)
 
 
-def by_mpmath(instance: Plan, rates: tuple[float, float], steps: int) -> dict[str, mpmath.mpf]:
+def by_mpmath(
+    instance: Plan, rates: tuple[float, float], steps: int, *, adam: bool = False
+) -> dict[str, mpmath.mpf]:
     """The last row by plain loops in 60 digits: predictions, and a gradient by differences.
 
     The loss is E(prediction - label)^2 with E lambda lambda' = M: signal and noise apart.
@@ -109,12 +111,20 @@ def by_mpmath(instance: Plan, rates: tuple[float, float], steps: int) -> dict[st
 
     start = [mpmath.mpf(x) for x in np.ravel(Q0).tolist()] + [mpmath.mpf(0)] * (H * K)
     theta, tiny = list(start), mpmath.mpf(10) ** -25
-    for _ in range(steps):
+    slopes: list[list] = []
+    for t in range(1, steps + 1):
         slope = []
         for i in range(len(theta)):
             ahead, behind = list(theta), list(theta)
             ahead[i], behind[i] = theta[i] + tiny, theta[i] - tiny
             slope.append((loss(ahead) - loss(behind)) / (2 * tiny))
+        slopes.append(slope)
+        if adam:  # the averages of all gradients so far, as sums
+            slope = [
+                _weighted([g[i] for g in slopes], 0.9, t)
+                / (mpmath.sqrt(_weighted([g[i] ** 2 for g in slopes], 0.999, t)) + 1e-8)
+                for i in range(len(theta))
+            ]
         rate = [rates[0]] * (H * d * d) + [rates[1]] * (H * K)
         theta = [x - r * g for x, r, g in zip(theta, rate, slope, strict=True)]
     Q = range(H * d * d)
@@ -123,6 +133,36 @@ def by_mpmath(instance: Plan, rates: tuple[float, float], steps: int) -> dict[st
         "loss": loss(theta),
         "moved_Q": moved / mpmath.sqrt(mpmath.fsum(start[i] ** 2 for i in Q)),
     }
+
+
+def _weighted(values: list, decay: float, t: int) -> mpmath.mpf:
+    """The mean of values, each of which weighs ``decay`` times as much as the one after it."""
+    weights = [mpmath.mpf(decay) ** (t - 1 - i) for i in range(t)]
+    return mpmath.fdot(weights, values) / mpmath.fsum(weights)
+
+
+@pytest.mark.parametrize(("kind", "frozen"), [("small", False), ("wide", False), ("small", True)])
+def test_balls_of_adam_contain_what_mpmath_finds(kind: str, frozen: bool) -> None:
+    """And training in single precision is near them."""
+    instance, steps = plan(kind), 4
+    options = {"algorithm": "adam", "rate": 0.05, **({"frozen": True} if frozen else {})}
+    columns = SPACE.replay(instance, options, np.array([steps]))
+    assert columns is not None
+    with mpmath.workdps(60):
+        found = by_mpmath(instance, (0.0 if frozen else 0.05, 0.05), steps, adam=True)
+        for name, value in found.items():
+            middle = mpmath.mpf(columns[name][0].mid().str(50, radius=False))
+            assert abs(middle - value) <= mpmath.mpf(10) ** -28
+    run = lm.train([instance], steps=steps, record=(steps,), **options)
+    for name in ("gap", "loss", "in_domain", "out_of_domain", "moved_Q"):
+        assert getattr(run, name)[0, -1] == pytest.approx(float(columns[name][0].mid()), rel=1e-4)
+
+
+def test_adam_is_followed_as_far_as_it_stays_below_the_limit() -> None:
+    options = {"algorithm": "adam", "rate": 1e9}
+    columns = SPACE.replay(plan("small"), options, np.array([0, 1, 5]))
+    assert columns is not None
+    assert [ball.is_finite() for ball in columns["gap"]] == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -184,7 +224,8 @@ def test_balls_stay_narrow_along_a_long_run() -> None:
 
 def test_more_than_anybody_waits_for_is_not_begun() -> None:
     assert SPACE.replay(plan("small"), {}, np.array([0, 10**8])) is None
-    assert SPACE.replay(plan("small"), {"algorithm": "adam"}, np.array([0, 1])) is None
+    sampled = {"algorithm": "adam", "sample": 100}
+    assert SPACE.replay(plan("small"), sampled, np.array([0, 1])) is None
 
 
 def test_small_gaps_and_motions_keep_their_digits() -> None:

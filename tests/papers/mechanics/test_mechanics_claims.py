@@ -170,7 +170,7 @@ def test_a_limit_far_away_is_not_called_wrong():
     [
         *("lemma-1/repaired", "theorem-1/radius", "equation-16", "equation-19/repaired"),
         *("equation-22", "lemma-6", "own/lemma-6-sharp", "own/tight-lipschitz", "equation-28"),
-        "lemma-3",
+        *("lemma-3", "lemma-4/repaired", "theorem-2/repaired", "own/flow"),
     ],
 )
 def test_verdicts_do_not_depend_on_the_scale_of_embeddings(name):

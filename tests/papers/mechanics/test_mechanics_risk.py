@@ -1,6 +1,7 @@
 """The risk of attention and its minimisers, against plain loops, SLSQP, mpmath and ODE solvers."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -243,6 +244,37 @@ def test_a_long_path_is_stationary_and_turns_at_its_rate(recipe):
     np.testing.assert_allclose(gradient, -np.exp(-1.0) * W, atol=1e-12)
 
 
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("name", ["peer_cyclic_1", "fig2_reconstruction"])
+def test_the_path_is_that_of_mpmath_for_features_of_any_size(name, size):
+    plain = recorded(name).dataset
+    dataset = Dataset(name, plain.data, size * plain.E)
+    shift = 4 * np.log(size)  # logits are size^2 times as large, the ridge of a logit size^4 times
+    depths = np.array([1.0, 9.0]) - shift
+    curve = path(dataset, depths)
+    assert max(point.residual for point in path_points(dataset, depths)) < 1e-11
+    with mp.workdps(40):
+        for W, depth in zip(curve.weights, depths, strict=True):
+            slope = mpmath_slope(rows_of(dataset), dataset.E, W)
+            ridge = mp.exp(-mpf(float(depth)))
+            for at in np.ndindex(W.shape):
+                assert abs(slope[at] + ridge * mpf(W[at])) < 1e-9 * ridge * np.linalg.norm(W)
+
+
+def mpmath_slope(rows: Rows, E: np.ndarray, W: np.ndarray) -> Any:
+    """The gradient of the log loss, sample by sample."""
+    exact, slope = mp.matrix(W.tolist()), mp.zeros(*W.shape)
+    for tokens, label, query in rows:
+        last = mp.matrix(E[query].tolist())
+        keys = [mp.matrix(E[token].tolist()) for token in tokens]
+        odds = [mp.exp((key.T * exact * last)[0]) for key in keys]
+        right = sum(o for token, o in zip(tokens, odds, strict=True) if token == label)
+        for token, key, o in zip(tokens, keys, odds, strict=True):
+            share = o / sum(odds) - (o / right if token == label else 0)
+            slope += share / len(rows) * (key * last.T)
+    return slope
+
+
 def test_the_path_of_infeasible_data_follows_the_generalized_direction():
     dataset = next(
         d
@@ -264,14 +296,15 @@ def test_paths_of_degenerate_data():
     assert lonely.norm == 0
 
 
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
 @pytest.mark.parametrize("name", ["fig2_reconstruction", "peer_cyclic_1"])
-def test_gradient_flow_agrees_with_a_runge_kutta_method(name):
-    dataset = recorded(name).dataset
-    rows, E = rows_of(dataset), dataset.E
-    shape = (E.shape[1],) * 2
-    start = dataset.initial_weights
-    start = np.zeros(shape) if start is None else start
-    times = np.array([0.0, 0.5, 4.0, 20.0])
+def test_gradient_flow_agrees_with_a_runge_kutta_method(name, size):
+    plain = recorded(name).dataset
+    start, E = plain.initial_weights, size * plain.E
+    dataset = Dataset(name, plain.data, E, None if start is None else start / size**2)
+    rows, shape = rows_of(dataset), (E.shape[1],) * 2
+    start = np.zeros(shape) if start is None else start / size**2
+    times = np.array([0.0, 0.5, 4.0, 20.0]) / size**4
     expected = solve_ivp(
         lambda _, w: -descent.risk(rows, E, w.reshape(shape))[1].ravel(),
         (0.0, times[-1]),
@@ -279,10 +312,11 @@ def test_gradient_flow_agrees_with_a_runge_kutta_method(name):
         method="DOP853",
         t_eval=times,
         rtol=1e-12,
-        atol=1e-14,
+        atol=1e-14 / size**2,
     )
     curve = flow(dataset, times)
-    np.testing.assert_allclose(curve.weights.reshape(len(times), -1), expected.y.T, atol=1e-9)
+    found = curve.weights.reshape(len(times), -1)
+    np.testing.assert_allclose(found, expected.y.T, atol=1e-9 / size**2)
     for W, log_loss in zip(curve.weights, curve.log_loss, strict=True):
         assert log_loss == pytest.approx(np.log(descent.risk(rows, E, W)[0]), abs=1e-12)
 

@@ -1,10 +1,11 @@
-"""Gradient descent again, in ball arithmetic: head by head, token by token, as the paper writes.
+"""Descent and Adam again, in ball arithmetic: head by head, token by token, as the paper writes.
 
 It shares no code with training. Every number is a ball that contains the true value, so that what
 it says of the sign of a difference is proved.
 
 A step taken from balls makes them wider, although descent brings neighbouring paths together. So
-each step is taken from a point, and how far the true path is from that point is bounded apart.
+each step is taken from a point, and how far the true path is from that point is bounded apart. Adam
+has no such bound: its balls get wider, and need more bits.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +16,7 @@ import numpy as np
 from flint import acb_mat, arb, arb_mat, ctx
 from jaxtyping import Int
 
-from lemmata.settings import Balls
+from lemmata.settings import BallAdam, Balls
 
 from ._fractions import Fixed, fixed, matrix
 from ._model import Weights
@@ -68,9 +69,9 @@ class Point:
 
 
 def replay(plan: Plan, training: PlanTraining, steps: Int[np.ndarray, "records"]) -> Balls | None:
-    """The columns at the recorded steps, for gradient descent on the population loss."""
+    """The columns at the recorded steps, for training on the population loss."""
     work = int(steps[-1]) * plan.task.N**2 * plan.task.K * plan.heads
-    if training.algorithm != "gd" or work > MOST_WORK:
+    if training.sample or training.layers > 1 or work > MOST_WORK:
         return None
     start = _heads(plan.start)
     descent = Descent(fixed(plan.task), start, *map(arb, training.rates(plan)))
@@ -78,7 +79,9 @@ def replay(plan: Plan, training: PlanTraining, steps: Int[np.ndarray, "records"]
     shrink = arb("nan")
     if training.by_theory:
         shrink = 1 - descent.eta_w * _least_eigenvalue(descent.task, first.attention) / (2 * K)
-    path = descent.path(arb(BLOWN_UP * plan.task.initial_gap))
+    limit = arb(BLOWN_UP * plan.task.initial_gap)
+    by_adam = training.algorithm == "adam"
+    path = descent.adam(limit, training.frozen) if by_adam else descent.path(limit)
     wanted, records = set(steps.tolist()), []
     for step, place in zip(range(int(steps[-1]) + 1), path, strict=False):
         if step not in wanted:
@@ -148,6 +151,23 @@ class Descent:
             place = place if diverged else after
         while True:
             yield place
+
+    def adam(self, limit: arb, frozen: bool) -> Iterator[Place]:
+        """All places of Adam, with Q frozen or not, while the gap is below the limit."""
+        place = self.first
+        size, heads = self.start[0].nrows(), len(self.start)
+        rule_w = BallAdam(heads, self.task.K)
+        rules_Q = [BallAdam(size, size) for _ in self.start]
+        at = self.at(place)
+        while at.gap <= limit:
+            yield place
+            in_Q, in_w = self.slopes(at)
+            moved = place.moved
+            if not frozen:
+                steps = [rule.move(slope) for rule, slope in zip(rules_Q, in_Q, strict=True)]
+                moved = [was - by * self.eta_Q for was, by in zip(moved, steps, strict=True)]
+            place = Place(moved, place.w - rule_w.move(in_w) * self.eta_w, arb(0))
+            at = self.at(place)
 
     def at(self, place: Place) -> Point:
         """Attention, A-hat - A and the loss at all weights that are meant by a place."""

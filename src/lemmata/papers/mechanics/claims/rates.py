@@ -185,7 +185,8 @@ def _soon(case: Followed) -> bool:
     start = dataset.initial_weights
     if start is not None and np.abs(dataset.E @ start @ dataset.E.T).max() > SMALL_START:
         return False
-    lengths = np.sum(pair_rows(dataset.pairs, dataset.E) ** 2, axis=1)
+    rows = pair_rows(dataset.pairs, dataset.E) / dataset.largest_logit
+    lengths = np.sum(rows**2, axis=1)
     rarest = float(dataset.risk.weight.min())
     return bool(TIMES[-1] * rarest * float(lengths.min()) >= SOON)
 

@@ -37,7 +37,7 @@ MOST_TOKENS = 200
 """Statements at given weights use dense matrices."""
 
 DEPTHS = np.sort([*np.geomspace(1, 8_000, 28), 40.0, 80.0])
-"""Of the regularization path: -log of the ridge."""
+"""Of the regularization path: -log of the ridge, for even counts and features of length 1."""
 
 RADII = np.array([10.0, 50.0, 90.0, 160.0, 280.0, 500.0, 800.0])
 """Of the spheres on which losses are minimised, in units of |W^mm|."""
@@ -52,13 +52,13 @@ FROZEN = (0.0, 3.0)
 """Logits that are frozen in S_cyc."""
 
 FROZEN_DEPTHS = (20.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1500.0, 2500.0)
-"""Of the regularization path with them: -log of the ridge."""
+"""Of the regularization path with them: the same."""
 
 FOLDS = 30.0
 """Frequencies that differ by no more than so many e-folds make no difference to depths."""
 
 TIMES = np.concatenate([[0.0], np.geomspace(1, 1e6, 25)])
-"""Of gradient flow."""
+"""Of gradient flow, for features of length 1: longer ones move faster."""
 
 
 Datasets = Sequence[Dataset]
@@ -88,6 +88,13 @@ class Followed:
 def skew(dataset: Dataset) -> float:
     """How much farther out one must go until the rarest sample matters as much as any."""
     return max(1.0, float(np.ptp(dataset.risk.log_weight)) / FOLDS)
+
+
+def depths_for(
+    dataset: Dataset, depths: Float[np.ndarray, "depths"]
+) -> Float[np.ndarray, "depths"]:
+    """Where the path of a dataset is as far as that of even counts and features of length 1."""
+    return depths * skew(dataset) - 2 * np.log(dataset.largest_logit)
 
 
 def usable(
@@ -211,14 +218,14 @@ def follow_paths(
     experiment: Experiment[Any], datasets: Datasets, bench: Bench
 ) -> Evidence[Followed]:
     """The regularization path of the log loss, by -log of the ridge."""
-    return _follow(lambda d, depths: path(d, depths * skew(d)), DEPTHS, datasets, bench)
+    return _follow(lambda d, depths: path(d, depths_for(d, depths)), DEPTHS, datasets, bench)
 
 
 def follow_flows(
     experiment: Experiment[Any], datasets: Datasets, bench: Bench
 ) -> Evidence[Followed]:
     """Gradient flow on the log loss, by time."""
-    return _follow(flow, TIMES, datasets, bench)
+    return _follow(lambda d, times: flow(d, times / d.largest_logit**2), TIMES, datasets, bench)
 
 
 def _follow(
@@ -303,12 +310,14 @@ def follow_restricted(
 def _restricted(
     dataset: Dataset, objective: Objective, frozen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """1 - corr and the radii; the log loss is convex, and Newton's method follows its path."""
+    """1 - corr, and the radii in units of |W^mm|.
+
+    The log loss is convex, and Newton's method follows its path.
+    """
     if objective.loss != "log":
         return _gaps(dataset, objective, frozen), RADII
-    depths = [depth * skew(dataset) for depth in FROZEN_DEPTHS]
-    points = restricted_path(dataset, frozen, depths)
+    points = restricted_path(dataset, frozen, list(depths_for(dataset, np.array(FROZEN_DEPTHS))))
     goal = dataset.target.ravel() / dataset.norm
     units = [point.free / np.linalg.norm(point.free) @ dataset.free_basis for point in points]
     gaps = [np.sum((unit - goal) ** 2) / 2 for unit in units]
-    return np.array(gaps), np.array([point.radius for point in points])
+    return np.array(gaps), np.array([point.radius for point in points]) / dataset.norm

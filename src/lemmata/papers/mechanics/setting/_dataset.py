@@ -129,6 +129,11 @@ class Dataset(Structure):
         matrices = basis.reshape(-1, self.E.shape[1], self.E.shape[1])
         return np.einsum("cd,rde,ce->cr", tokens, matrices, queries)
 
+    @property
+    def largest_logit(self) -> float:
+        """That a matrix of norm 1 can give: the square of the longest embedding."""
+        return float(np.max(np.sum(self.E**2, axis=1)))
+
     @cached_property
     def correction(self) -> Correction:
         """W^cyc (Definition 3)."""

@@ -12,7 +12,9 @@ from lemmata.attention import Design, Entries, Point, Risk
 TiedDesign = Float[np.ndarray, "cells tied"]
 
 FIRST_RIDGE = 3.0
-"""Where the path starts at the latest: a ridge of e^3, so large that the minimiser is near 0."""
+"""Where the path starts at the latest, for features of size 1: a ridge of e^3, so large that the
+minimiser is near 0.
+"""
 
 
 @dataclass(frozen=True)
@@ -39,14 +41,24 @@ def regularization_path(
     the logits of orthonormal coordinates inside and outside the space of ties. The equation of
     the free block is divided by the ridge, exp(log mass - log ridge), and only sees tokens that
     are not tied with the label; so it is exact for any ridge, also far below the range of
-    floating point.
+    floating point. Features of any size lead to the same logits: the path is followed in features
+    of size 1, where z is ``size`` times as long, and so the ridge ``size``^2 times as small.
     """
-    path = _Path(risk, tied, free, max([FIRST_RIDGE, *log_ridges]))
+    size = _size(np.concatenate([tied, free], axis=1))
+    inner = {log_ridge: log_ridge - 2 * np.log(size) for log_ridge in log_ridges}
+    path = _Path(risk, tied / size, free / size, max([FIRST_RIDGE, *inner.values()]))
     found: dict[float, PathPoint] = {}
-    for log_ridge in sorted(set(log_ridges), reverse=True):
-        path.advance(log_ridge)
-        found[log_ridge] = path.here()
+    for log_ridge in sorted(inner, reverse=True):
+        path.advance(inner[log_ridge])
+        r, point = path.rank, path.point / size
+        found[log_ridge] = PathPoint(log_ridge, point[:r], point[r:], path.residual)
     return [found[log_ridge] for log_ridge in log_ridges]
+
+
+def _size(design: Design) -> float:
+    """The longest row: the largest logit that a matrix of norm 1 gives; 1 if there is none."""
+    longest = float(np.linalg.norm(design, axis=1).max(initial=0.0))
+    return longest if longest > 0 else 1.0
 
 
 class _Path:
@@ -61,10 +73,6 @@ class _Path:
         self.velocity = np.zeros_like(self.point)
         self.residual = np.inf
         self.point, self.residual = self._correct(self.point, self.log_ridge)
-
-    def here(self) -> PathPoint:
-        r = self.rank
-        return PathPoint(self.log_ridge, self.point[:r], self.point[r:], self.residual)
 
     def advance(self, log_ridge: float) -> None:
         """Go to a smaller ridge by steps that grow with the distance covered."""
@@ -128,9 +136,14 @@ class _Path:
 def gradient_flow(
     risk: Risk, design: Design, start: Point, times: Float[np.ndarray, "times"]
 ) -> Float[np.ndarray, "times variables"]:
-    """dz/dt = -gradient, at the given times; implicit, because the tied block is stiff."""
+    """dz/dt = -gradient, at the given times; implicit, because the tied block is stiff.
+
+    In features of size 1, where z is ``size`` times as long and time ``size``^2 times as fast.
+    """
     if times[-1] == 0:
         return np.tile(start, (len(times), 1))
+    size = _size(design)
+    design, start, times = design / size, start * size, times * size**2
 
     def slope(_: float, z: Point) -> Point:
         return -design.T @ risk.gradient(np.exp(risk.log_masses(design @ z)))
@@ -150,4 +163,4 @@ def gradient_flow(
     )
     if not found.success:
         raise ArithmeticError(f"gradient flow: {found.message}")
-    return found.y.T
+    return found.y.T / size

@@ -6,13 +6,12 @@ it says of the sign of a difference is proved.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from flint import arb, arb_mat
 from jaxtyping import Int
 
-from lemmata.settings import Balls
+from lemmata.settings import BallAdam, Balls
 
 from ._ball_losses import BallLoss, ball_loss
 from ._dataset import Dataset
@@ -67,7 +66,7 @@ def _iterates(
     size = dataset.E.shape[1]
     start = dataset.initial_weights
     W = arb_mat(size, size) if start is None else as_balls(start)
-    rule = Adam(size) if training.algorithm == "adam" else None
+    rule = BallAdam(size, size) if training.algorithm == "adam" else None
     for _ in range(last + 1):
         loss, slope, missed = _evaluate(W, E, losses, dataset.K)
         move = _unscaled(slope, training) if rule is None else rule.move(slope)
@@ -82,28 +81,6 @@ def _unscaled(slope: arb_mat, training: Training) -> arb_mat:
     if training.algorithm == "gd" or by.is_zero():
         return slope
     return slope * (1 / (by + training.epsilon))
-
-
-class Adam:
-    """Kingma and Ba's rule with its usual constants, entry by entry."""
-
-    FIRST, SECOND, ADDED = 0.9, 0.999, 1e-8
-
-    def __init__(self, size: int) -> None:
-        self._mean, self._square = arb_mat(size, size), arb_mat(size, size)
-        self._steps = 0
-
-    def move(self, slope: arb_mat) -> arb_mat:
-        """The mean of gradients over the root of the mean of their squares, both unbiased."""
-        self._steps += 1
-        first, second = arb(self.FIRST), arb(self.SECOND)
-        size, move = slope.nrows(), arb_mat(slope.nrows(), slope.ncols())
-        self._mean = self._mean * first + slope * (1 - first)
-        for i, j in product(range(size), repeat=2):
-            self._square[i, j] = second * self._square[i, j] + (1 - second) * slope[i, j] ** 2
-            root = (self._square[i, j] / (1 - second**self._steps)).sqrt()
-            move[i, j] = self._mean[i, j] / (1 - first**self._steps) / (root + self.ADDED)
-        return move
 
 
 def _evaluate(
