@@ -17,12 +17,15 @@ from typing import Any, ForwardRef, get_args
 import beartype
 import jaxtyping
 
+PLAIN = beartype.beartype(conf=beartype.BeartypeConf(violation_type=jaxtyping.TypeCheckError))
+"""Both say the same of a wrong type: ``TypeCheckError``, which is a ``TypeError``."""
+
 
 def checked(thing: Callable | type) -> Any:
     """A function or a dataclass that looks at what it is given: shapes too where there are any."""
     if isinstance(thing, type) or any(map(_has_shape, thing.__annotations__.values())):
         return jaxtyping.jaxtyped(typechecker=beartype.beartype)(thing)
-    return beartype.beartype(thing)
+    return PLAIN(thing)
 
 
 def _has_shape(annotation: object) -> bool:

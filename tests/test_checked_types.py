@@ -1,14 +1,13 @@
 """What the tests rely on: a call with a wrong type or shape does not go through."""
 
+from typing import cast
+
 import numpy as np
 import pytest
-from beartype.roar import BeartypeCallHintViolation
 from checked_types import checked
 from jaxtyping import Float, TypeCheckError
 
 from lemmata.tokens import Sample
-
-WRONG = (BeartypeCallHintViolation, TypeCheckError)
 
 
 @checked
@@ -25,17 +24,17 @@ def twice(number: int) -> int:
 
 def test_axes_are_compared_with_each_other() -> None:
     assert product(np.ones((2, 3)), np.ones(3)).shape == (2,)
-    with pytest.raises(WRONG):
+    with pytest.raises(TypeCheckError):
         product(np.ones((2, 3)), np.ones(2))
 
 
 def test_functions_without_arrays_are_checked_too() -> None:
     assert twice(2) == 4
-    with pytest.raises(WRONG):
-        twice("2")
+    with pytest.raises(TypeCheckError):
+        twice(cast(int, "2"))
 
 
 def test_the_package_is_imported_that_way() -> None:
     assert Sample((0, 1), 1).label == 1
-    with pytest.raises(WRONG):
-        Sample((0, 1), "no index")
+    with pytest.raises(TypeCheckError):
+        Sample((0, 1), cast(int, "no index"))

@@ -64,7 +64,7 @@ def at_points(
 
     def wrap(points: Callable[..., Numbers]) -> Callable[..., ComparisonT]:
         @wraps(points)
-        def check(evidence: Any, **parameters: Any) -> ComparisonT:  # evidence, or a run in balls
+        def check(evidence: Evidence[Any], **parameters: Any) -> ComparisonT:
             some, names = only(evidence), ("left", "right", *options)
             grids = sides(some, partial(points, **parameters), len(names))
             named = dict(zip(names, grids, strict=True))
