@@ -356,3 +356,11 @@ def test_what_is_unseen_has_one_or_two_copies_of_wrong_tokens():
         if dataset.data.name(tokens[-1]) == "P"
     }
     assert inputs == {("SP", "V"), ("SPP", "V"), ("VP", "O"), ("VPP", "O")}
+
+
+def test_large_features_break_no_definition() -> None:
+    """With features times 10^4 the logits are in the millions, and so is their rounding."""
+    claim = CLAIMS["convergence/equation-9"]
+    (usual,) = (d for d in claim.experiment.instances.draw(0, "quick") if d.name == "abab")
+    large = replace(usual, embeddings=1e4 * np.eye(usual.K))
+    assert check(claim, Bench(instances=[large])).status is Status.HOLDS

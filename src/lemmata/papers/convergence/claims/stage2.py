@@ -225,11 +225,12 @@ def equation_6(evidence: Evidence[Dataset]) -> Comparison:
 def equation_9(evidence: Evidence[Dataset]) -> Comparison:
     """The recorded smallest optimal weight against the definition, at the last step."""
     recorded = evidence.smallest_weight[:, -1:]
+    logits = evidence.norm[:, -1:] * evidence.each(lambda dataset: dataset.largest_logit)
     return equal(
         recorded,
         evidence.final_smallest_weight,
         part="smallest optimal weight",
-        size=recorded * (1 + evidence.norm[:, -1:]),
+        size=recorded * (1 + logits),
         places=evidence.records[-1:],
     )
 

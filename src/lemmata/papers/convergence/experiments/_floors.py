@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp
 
 from lemmata.claims import Bench, Experiment
 from lemmata.settings import Evidence, as_rows
@@ -79,8 +80,9 @@ def growing(
 
 def _log_miss(run: TwoStageRun, i: int) -> float:
     """log of the largest probability that the label of a training input is missed."""
-    misses = [
-        np.delete(run.predict(i, list(sample.tokens)), sample.label).sum()
-        for sample in run.datasets[i].data.samples
-    ]
-    return float(np.log(max(misses)))
+    misses = []
+    for sample in run.datasets[i].data.samples:
+        tokens = list(sample.tokens)
+        logits = run.attention(i, tokens) @ run.value_logits(i)[tokens]
+        misses.append(logsumexp(np.delete(logits, sample.label)) - logsumexp(logits))
+    return float(max(misses))

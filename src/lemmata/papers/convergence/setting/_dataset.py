@@ -216,6 +216,11 @@ class Dataset(Shown):
         Instance(self.data, self.embeddings, initial_values=values).check_shapes(self.name)
         return replace(self, initial_values=values)
 
+    @property
+    def largest_logit(self) -> float:
+        """That a matrix of norm 1 can give: the square of the longest embedding."""
+        return 1.0 if self.embeddings is None else float(np.max(np.sum(self.embeddings**2, axis=1)))
+
     def broken(self, *codes: str) -> list[Problem]:
         """The problems with one of these codes."""
         return [problem for problem in self.problems if problem.code in codes]
