@@ -88,16 +88,21 @@ export function moveCursor(index, step) {
   }
 }
 
+export async function plotAsSvg(figure, width, height) {
+  const address = await Plotly.toImage({ data: figure.data, layout: { ...figure.layout, width, height,
+    showlegend: true } }, { format: "svg", width, height });
+  return decodeURIComponent(address.slice(address.indexOf(",") + 1));
+}
+
 export async function curvesAsSvg(ground) {
   // All charts in one picture, below each other.
   const parts = [];
   let top = 0;
   for (const chart of charts) {
     const width = 520, height = 260;
-    const figure = { data: chart.plot.data, layout: { ...chart.plot.layout, width, height,
-      title: { ...chart.plot.layout.title, text: chart.name }, showlegend: true } };
-    const address = await Plotly.toImage(figure, { format: "svg", width, height });
-    const text = decodeURIComponent(address.slice(address.indexOf(",") + 1));
+    const { data, layout: held } = chart.plot;
+    const text = await plotAsSvg({ data, layout: { ...held,
+      title: { ...held.title, text: chart.name } } }, width, height);
     parts.push(text.replace("<svg ", `<svg y="${top}" `));
     top += height;
   }

@@ -1,6 +1,7 @@
 // Graphs of who beats whom: places come from the server, shapes and colours are ours.
 
 import { h, math, svg } from "./dom.js";
+import { graphAsSvg, saver } from "./drawings.js";
 
 function box(of, look, radius) {
   return svg("rect", { x: of.left, y: of.top, width: of.width, height: of.height, rx: radius,
@@ -33,10 +34,11 @@ function graphFigure(graph) {
     graph.samples === 1 ? " (1 sample)" : ` (${graph.samples} samples)`;
   const lost = graph.unreachable.length
     ? h("p", { class: "note" }, `Out of reach: ${graph.unreachable.join(", ")}`) : null;
-  const shown = graph.picture ? picture(graph)
-    : h("p", { class: "note" }, "Nothing to compare, or too much to draw.");
+  const drawn = graph.picture ? picture(graph) : null;
   return h("figure", {},
-    h("figcaption", {}, "after ", h("b", { class: "word" }, graph.query), samples), shown, lost);
+    h("figcaption", {}, "after ", h("b", { class: "word" }, graph.query), samples, " ",
+      drawn ? saver(`graph after ${graph.query}`, () => graphAsSvg(drawn)) : null),
+    drawn ?? h("p", { class: "note" }, "Nothing to compare, or too much to draw."), lost);
 }
 
 function limits(all) {
@@ -44,7 +46,7 @@ function limits(all) {
     h("summary", {}, math(limit.title), brief(limit)),
     limit.says.map((text) => h("p", {}, math(text))),
     h("dl", {}, limit.facts.flatMap((fact) =>
-      [h("dt", {}, math(fact.name)), h("dd", {}, fact.value)])),
+      [h("dt", {}, fact.name), h("dd", {}, fact.value)])),
     limit.entries.length ? entries(limit.entries) : null));
 }
 
@@ -103,6 +105,6 @@ export function words(items) {
     ? h("div", { class: "scroll" }, h("table", {},
       h("thead", {}, h("tr", {}, item.head.map((x) => h("th", { scope: "col" }, x)))),
       h("tbody", {}, item.rows.map((row) => h("tr", {}, row.map((x) => h("td", {}, x)))))))
-    : item.style === "bold" ? h("h3", {}, math(item.text))
-      : h("p", { class: /red|yellow/.test(item.style) ? "caution" : null }, math(item.text)));
+    : item.style === "bold" ? h("h3", {}, math(item.says))
+      : h("p", { class: /red|yellow/.test(item.style) ? "caution" : null }, math(item.says)));
 }
