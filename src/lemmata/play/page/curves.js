@@ -74,18 +74,25 @@ export function drawCurves(place, setting, entry, withTests) {
     const all = [column.values, ...said.map((forecast) => forecast.values)].flat();
     Plotly.newPlot(plot, traces(entry.steps, column, said),
       layout("", logarithmic(entry.steps), isLogarithmic(all) ? logarithmic(all) : {}), config);
-    charts.push({ plot, line, value, values: column.values, name: column.name });
+    const chart = { plot, line, value, values: column.values, name: column.name };
+    plot.on("plotly_afterplot", () => placeLine(chart)); // also when the window has another width
+    charts.push(chart);
   }
 }
 
 export function moveCursor(index, step) {
   for (const chart of charts) {
     chart.value.textContent = short(chart.values[index]);
-    const axis = chart.plot._fullLayout?.xaxis;
-    if (!axis) continue;
-    const at = step > 0 ? axis.d2p(step) : 0;
-    chart.line.style.left = `${axis._offset + Math.min(Math.max(at, 0), axis._length)}px`;
+    chart.step = step;
+    placeLine(chart);
   }
+}
+
+function placeLine({ plot, line, step }) {
+  const axis = plot._fullLayout?.xaxis;
+  if (!axis) return;
+  const at = step > 0 ? axis.d2p(step) : 0;
+  line.style.left = `${axis._offset + Math.min(Math.max(at, 0), axis._length)}px`;
 }
 
 export async function plotAsSvg(figure, width, height) {

@@ -51,11 +51,11 @@ const largest = (values) => Math.max(...values.flat(2).map((x) => Math.abs(x ?? 
 function heat(picture) {
   const scale = Math.max(largest(picture.values), picture.goal ? largest(picture.goal) : 0);
   const now = grid(picture, picture.values[0]);
-  const pair = [h("div", {}, h("h4", {}, "now"), now.table)];
+  const pair = [h("div", {}, h("p", { class: "note" }, "now"), now.table)];
   if (picture.goal) {
     const goal = grid(picture, picture.goal);
     goal.paint(picture.goal, scale);
-    pair.push(h("div", {}, h("h4", {}, math(picture.goal_title)), goal.table));
+    pair.push(h("div", {}, h("p", { class: "note" }, math(picture.goal_title)), goal.table));
   }
   let moment = 0;
   const take = saver(picture.title, () => heatAsSvg(picture, { scale, matrices: [

@@ -15,7 +15,7 @@ export function drawTheorems(place, theorems, { glance, judge }) {
   place.replaceChildren(h("ul", { class: "theorems" }, theorems.map((theorem) => {
     const verdict = verdicts.get(theorem.name);
     const known = theorem.kind && !verdict ? h("span", { class: "note" },
-      ` as printed it is known to fail somewhere (${theorem.kind})`) : null;
+      ` (as printed it is known to fail somewhere: ${theorem.kind})`) : null;
     return h("li", {}, h("code", {}, theorem.name), " ",
       theorem.applies ? badge("applies", "good") : badge("does not apply", "idle"), " ",
       verdict ? badge(`${verdict.status} on this data`, verdict.status)
