@@ -17,6 +17,7 @@ let offered = null;
 let wire = null;
 let analysis = null;
 let verdicts = {};
+let prepared = null;
 let glanced = null;
 let run = null;
 let heardOfRun = false;
@@ -76,6 +77,7 @@ function enter() {
   drawOptions($("options"), here, changed);
   forgetRun();
   edited();
+  compile(); // nobody is typing
 }
 
 function sayExample() {
@@ -94,8 +96,13 @@ function hearStatement(said) {
   $("claim-says").replaceChildren(...math(said.news.statement));
 }
 
-const compileSoon = later(BEFORE_COMPILING, () =>
-  wire.ask("prepare", { ...sheet(), label: key() }));
+function compile() {
+  if (prepared === key()) return;
+  prepared = key();
+  wire.ask("prepare", { ...sheet(), label: prepared });
+}
+
+const compileSoon = later(BEFORE_COMPILING, compile);
 const analyzeSoon = later(AFTER_TYPING, () => {
   performance.mark("asked");
   wire.ask("analyze", { ...sheet(), label: dataKey() }).then(refuse);
@@ -282,6 +289,7 @@ function back() {
   // The server is there, perhaps another one: ask again for what it does not know.
   $("banner").hidden = true;
   heardOfRun = false;
+  prepared = null;
   if (!offered) return;
   analyzeSoon();
   setTimeout(() => {

@@ -63,7 +63,7 @@ function entries(all) {
   const columns = [...new Set(all.map((entry) => entry.query))];
   const value = (row, column) =>
     all.find((entry) => entry.token === row && entry.query === column)?.value ?? "0";
-  return h("div", { class: "scroll" }, h("table", { class: "exact" },
+  return h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "exact" },
     h("thead", {}, h("tr", {}, h("th", {}, "word \\ last word"),
       columns.map((column) => h("th", { scope: "col" }, column)))),
     h("tbody", {}, rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row),
@@ -74,9 +74,9 @@ function outlook(selections) {
   if (!selections || !selections.length) return null;
   return h("details", {},
     h("summary", {}, "What attention selects from each sample in the end"),
-    h("div", { class: "scroll" }, h("table", {},
+    h("div", { class: "scroll", tabindex: "0" }, h("table", {},
       h("thead", {}, h("tr", {}, ["sample", "answer", "selects"].map((x) =>
-        h("th", { scope: "col" }, x)))),
+        h("th", { scope: "col" }, math(x))))),
       h("tbody", {}, selections.map((one) => h("tr", {},
         h("td", {}, one.input.join(" ")), h("td", {}, one.label),
         h("td", {}, one.selected.join(", "))))))));
@@ -102,8 +102,8 @@ export function orders(found) {
 export function words(items) {
   // What a setting says in words: lines and tables.
   return items.map((item) => item.head
-    ? h("div", { class: "scroll" }, h("table", {},
-      h("thead", {}, h("tr", {}, item.head.map((x) => h("th", { scope: "col" }, x)))),
+    ? h("div", { class: "scroll", tabindex: "0" }, h("table", {},
+      h("thead", {}, h("tr", {}, item.head.map((x) => h("th", { scope: "col" }, math(x))))),
       h("tbody", {}, item.rows.map((row) => h("tr", {}, row.map((x) => h("td", {}, x)))))))
     : item.style === "bold" ? h("h3", {}, math(item.says))
       : h("p", { class: /red|yellow/.test(item.style) ? "caution" : null }, math(item.says)));

@@ -62,7 +62,7 @@ function heat(picture) {
     ["now", picture.values[moment]], ...(picture.goal ? [[picture.goal_title, picture.goal]] : [])] }));
   const figure = h("figure", { class: "matrices" },
     h("figcaption", {}, h("b", {}, math(picture.title)), " ", math(picture.says), " ", take),
-    h("div", { class: "scroll pair" }, pair));
+    h("div", { class: "scroll pair", tabindex: "0" }, pair));
   return { figure, show(index) {
     moment = index;
     now.paint(picture.values[index], scale);
