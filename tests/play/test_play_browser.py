@@ -299,7 +299,7 @@ def saved_pictures(page: Page) -> list[str]:
         root = ElementTree.parse(download.value.path()).getroot()
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         assert len(list(root.iter())) > 5
-        assert float(root.attrib["width"]) > 50
+        assert float(root.attrib["width"]) > 20
         found.append(download.value.suggested_filename)
     return found
 

@@ -76,8 +76,7 @@ function outlook(selections) {
     h("summary", {}, "What attention selects from each sample in the end"),
     h("div", { class: "scroll", tabindex: "0" }, h("table", {},
       h("thead", {}, h("tr", {}, ["sample", "answer", "selects"].map((x) =>
-        h("th", { scope: "col", "aria-label": x },
-        math(x))))),
+        h("th", { scope: "col" }, x)))),
       h("tbody", {}, selections.map((one) => h("tr", {},
         h("td", {}, one.input.join(" ")), h("td", {}, one.label),
         h("td", {}, one.selected.join(", "))))))));
@@ -104,8 +103,7 @@ export function words(items) {
   // What a setting says in words: lines and tables.
   return items.map((item) => item.head
     ? h("div", { class: "scroll", tabindex: "0" }, h("table", {},
-      h("thead", {}, h("tr", {}, item.head.map((x) => h("th", { scope: "col", "aria-label": x },
-        math(x))))),
+      h("thead", {}, h("tr", {}, item.head.map((x) => h("th", { scope: "col" }, x)))),
       h("tbody", {}, item.rows.map((row) => h("tr", {}, row.map((x) => h("td", {}, x)))))))
     : item.style === "bold" ? h("h3", {}, math(item.says))
       : h("p", { class: /red|yellow/.test(item.style) ? "caution" : null }, math(item.says)));
