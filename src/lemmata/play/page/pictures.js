@@ -77,7 +77,8 @@ function frame(picture, traces) {
   const figure = h("figure", { class: "chart" },
     h("figcaption", {}, h("b", {}, math(picture.title)), " ", math(picture.says), " ",
       saver(picture.title, async () => plotAsSvg({ data: plot.data,
-        layout: { ...plot.layout, paper_bgcolor: ground() } }, 640, 400))), plot,
+        layout: { ...plot.layout, paper_bgcolor: ground(),
+          margin: { l: 64, r: 16, t: 24, b: 52 } } }, 640, 400))), plot,
     h("div", { class: "legend" }, legend));
   return { plot, figure };
 }
