@@ -14,7 +14,7 @@ import pytest
 from lemmata import papers
 from lemmata._latex import latex_statement
 from lemmata._mathml import TAGS, mathematics
-from lemmata._notation import parts_of
+from lemmata._notation import Formula, parts_of
 from lemmata.claims import Status, Verdict
 from lemmata.report import latex_table
 
@@ -164,3 +164,15 @@ def test_the_table_of_all_claims_is_latex(tmp_path: Path) -> None:
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+@pytest.mark.parametrize(
+    ("typed", "latex"),
+    [
+        ("η = 1.208e-12", r"\eta = 1.208 \cdot 10^{-12}"),
+        ("T = 8e+05", r"T = 8 \cdot 10^{5}"),
+        ("x = 2e", "x = 2e"),
+    ],
+)
+def test_numbers_as_computers_write_them(typed: str, latex: str) -> None:
+    assert parts_of(typed) == [Formula(latex)]

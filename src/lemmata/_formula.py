@@ -123,7 +123,7 @@ class Reader:
         self.take()
         text = token.text
         if token.kind == "number":
-            return text.replace(",", "{,}")
+            return _number(text)
         if token.kind == "name" and text != "sqrt":
             return self.name(token, inside)
         if text in PAIRS:
@@ -287,6 +287,12 @@ class Reader:
             return latex
         self.at = start
         return None
+
+
+def _number(text: str) -> str:
+    """A number; one as computers write it, 1.2e-05, with its power of ten."""
+    digits, _, power = text.replace(",", "{,}").partition("e")
+    return rf"{digits} \cdot 10^{{{int(power)}}}" if power else digits
 
 
 def _spaced(pieces: list[str]) -> str:

@@ -12,7 +12,7 @@ from lemmata._errors import InputError
 from lemmata.cli import main
 from lemmata.papers import papers, settings
 from lemmata.play._catalogue import catalogue_of
-from lemmata.play._jobs import HaltedError, Jobs
+from lemmata.play._jobs import HaltedError, Jobs, trains
 from lemmata.play._requests import Ask
 from lemmata.play._sheet import read_sheet
 
@@ -148,6 +148,33 @@ def test_the_theorems_that_apply_are_judged_on_the_data(jobs: Jobs) -> None:
     (analysis,) = news(jobs, "analyze", text="a b c a\nb c b")
     assert set(statuses) == {t["name"] for t in analysis["theorems"] if t["applies"]}
     assert set(statuses.values()) <= {"holds", "vacuous", "fails", "undecided", "inapplicable"}
+
+
+def test_at_a_glance_nothing_is_trained_and_the_verdicts_are_the_same(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = {verdict["name"]: verdict for verdict in news(jobs, "judge")[-1]["verdicts"]}
+    for setting in settings().values():
+        monkeypatch.setattr(type(setting), "train", None)
+    seen = {verdict["name"]: verdict for verdict in news(jobs, "glance")[-1]["verdicts"]}
+    assert seen
+    assert set(seen) < set(whole)
+    for name, verdict in seen.items():
+        assert verdict == whole[name]
+        assert not trains(papers()["mechanics"].claims[name])
+
+
+def test_formulas_come_with_the_news_and_words_stay_words(jobs: Jobs) -> None:
+    (found,) = jobs.run(Ask("statement", "mechanics", claim="mechanics/theorem-1"))
+    assert "<math>" in found["formulas"][found["statement"]]
+    text = "<b> x <i>$x_1$</i> <b>\nx <b> <i>$x_1$</i> x"
+    (found,) = news(jobs, "analyze", text=text)
+    for markup in found["formulas"].values():
+        assert "<b>" not in markup
+        assert "<i>" not in markup
+        assert "$" not in markup
+    titles = [limit["title"] for limit in found["orders"]["limits"]]
+    assert "<math>" in found["formulas"][titles[1]]
 
 
 def test_a_witness_can_be_loaded(jobs: Jobs) -> None:

@@ -7,11 +7,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+import axe_playwright_python
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
@@ -28,6 +29,7 @@ FLAGS = (
     "--no-first-run",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
+AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js"))
 PATIENCE = 120_000
 """Milliseconds, on a machine that is busy with other tests."""
 
@@ -152,6 +154,11 @@ def test_type_train_scrub_step_and_take_away(
     expect(page.locator("#orders")).to_contain_text("norm² = 2/3")
     expect(page.locator("#problems")).to_contain_text("last token c")
 
+    page.fill("#text", TWENTY)
+    expect(page.locator("svg.graph")).to_have_count(3)
+    page.fill("#text", TWENTY.replace("w19", "w20"))
+    expect(page.locator("#orders")).to_contain_text("w20")
+
     page.fill("#text", "alone")
     expect(page.locator("#refused")).to_contain_text("play.txt: ")
     page.fill("#text", TEXT)
@@ -269,34 +276,78 @@ def test_attack_a_claim_and_load_what_breaks_it(open_page: Callable[..., Page]) 
     expect(page.locator("#orders .facts")).to_be_visible()
 
 
-def test_graphs_of_twenty_sentences_come_soon(open_page: Callable[..., Page]) -> None:
-    """No time is asserted: the page measures it, and it must come."""
+def test_programs_and_verdicts_come_before_they_are_asked_for(
+    open_page: Callable[..., Page],
+) -> None:
     page = open_page()
-    expect(page.locator("svg.graph").first).to_be_visible(timeout=PATIENCE)
-    page.fill("#text", TWENTY)
-    expect(page.locator("svg.graph")).to_have_count(3)
-    begun = time.monotonic()
-    page.fill("#text", TWENTY.replace("w19", "w20"))
-    expect(page.locator("#orders")).to_contain_text("w20")
-    print(f"20 sentences: {time.monotonic() - begun:.3f} s")
+    expect(page.locator("#ready")).to_contain_text("ready", timeout=PATIENCE)
+    page.fill("#text", TEXT.replace("a", "left"))
+    expect(page.locator("#ready")).not_to_contain_text("ready")
+    expect(page.locator("#statements")).not_to_contain_text("on this data")  # it was on other data
+    expect(page.locator("#ready")).to_contain_text("ready", timeout=PATIENCE)
+    expect(page.locator("#statements")).to_contain_text("on this data", timeout=PATIENCE)
+    expect(page.locator("#statements")).to_contain_text("takes training to check")
+    assert not page.locator("#copy-command").is_enabled()
 
 
-@pytest.mark.parametrize(("setting", "moved"), [("selection", "eta"), ("context", "tau")])
-def test_plans_have_sliders(open_page: Callable[..., Page], setting: str, moved: str) -> None:
+def saved_pictures(page: Page) -> list[str]:
+    """The names of all pictures that can be saved; each is a document of its own."""
+    found = []
+    for button in page.locator("button.save").all():
+        with page.expect_download() as download:
+            button.click()
+        root = ElementTree.parse(download.value.path()).getroot()
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert len(list(root.iter())) > 5
+        assert float(root.attrib["width"]) > 20
+        found.append(download.value.suggested_filename)
+    return found
+
+
+def axe_finds_nothing(page: Page, width: int, scheme: Any) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true })")
+    expect(page.locator("html")).to_have_js_property("scrollWidth", width)
+    found = page.evaluate("axe.run()")
+    assert len(found["passes"]) > 10
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "moved", "pictures"),
+    [
+        ("mechanics", None, 3),
+        ("convergence", None, 4),
+        ("selection", "eta", 3),
+        ("context", "tau", 3),
+    ],
+)
+def test_every_setting_is_trained_saved_and_open_to_all(
+    open_page: Callable[..., Page], setting: str, moved: str | None, pictures: int
+) -> None:
     page = open_page()
     expect(page.locator("svg.graph").first).to_be_visible(timeout=PATIENCE)
     page.select_option("#setting", setting)
-    slider = page.locator(f"#slider-{moved}")
-    expect(slider).to_be_visible(timeout=PATIENCE)
-    before = json.loads(page.input_value("#text"))[moved]
-    slider.fill("900")
-    assert json.loads(page.input_value("#text"))[moved] != before
-    expect(
-        page.locator("#sliders .ranges .outside, #sliders .ranges .inside").first
-    ).to_be_visible()
+    if moved is not None:
+        slider = page.locator(f"#slider-{moved}")
+        expect(slider).to_be_visible(timeout=PATIENCE)
+        before = json.loads(page.input_value("#text"))[moved]
+        slider.fill("900")
+        assert json.loads(page.input_value("#text"))[moved] != before
+        ranges = page.locator("#sliders .ranges .outside, #sliders .ranges .inside")
+        expect(ranges.first).to_be_visible()
     page.click("#options-fold > summary")
     page.fill("#option-steps", "40")
     page.locator("#option-steps").blur()
     trained(page)
-    assert page.locator("figure.chart").count() >= 2
+    assert page.locator("figure.chart").count() >= (0 if moved is None else 2)
     assert page.locator("table.heat").count() >= 1
+    assert page.locator("#statements math").count() > 2
+    assert "$" not in page.locator("main").inner_text()
+    names = saved_pictures(page)
+    assert len(names) == pictures
+    assert all(name.endswith(".svg") for name in names)
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    axe_finds_nothing(page, 1280, "light")
+    axe_finds_nothing(page, 390, "dark")

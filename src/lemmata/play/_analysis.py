@@ -177,4 +177,4 @@ def _words(analysis: Analysis) -> Iterator[dict[str, Any]]:
             }
         else:
             text = Text(item) if isinstance(item, str) else item
-            yield {"text": text.plain, "style": str(text.style)}
+            yield {"says": text.plain, "style": str(text.style)}

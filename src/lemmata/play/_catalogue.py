@@ -8,14 +8,14 @@ from lemmata.papers import Paper, papers
 from lemmata.search import unsearchable
 from lemmata.settings import AbstractSetting, Option
 
+from ._formulas import with_formulas
+
 
 def catalogue_of(settings: Mapping[str, AbstractSetting[Any]], first: str) -> dict[str, Any]:
     """Everything that does not depend on data."""
     known = {paper.key: paper for paper in papers().values() if paper.has_setting}
-    return {
-        "first": first,
-        "settings": [_setting(setting, known.get(name)) for name, setting in settings.items()],
-    }
+    offered = [_setting(setting, known.get(name)) for name, setting in settings.items()]
+    return with_formulas({"first": first, "settings": offered})
 
 
 def _setting(setting: AbstractSetting[Any], paper: Paper | None) -> dict[str, Any]:
@@ -35,7 +35,6 @@ def _setting(setting: AbstractSetting[Any], paper: Paper | None) -> dict[str, An
         else [
             {
                 "name": claim.name,
-                "statement": claim.statement,
                 "kind": None if claim.kind is None else claim.kind.value,
             }
             for claim in own.claims

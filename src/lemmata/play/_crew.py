@@ -17,8 +17,10 @@ from ._requests import Ask
 ROLES: Mapping[str, str] = {
     "catalogue": "reading",
     "analyze": "reading",
+    "statement": "reading",
     "prepare": "training",
     "train": "training",
+    "glance": "judging",
     "judge": "judging",
     "attack": "judging",
 }
@@ -40,14 +42,10 @@ Tell = Callable[[str, Any], None]
 
 @dataclass(eq=False)
 class Job:
-    """Something to compute, and who wants to know.
-
-    ``follows`` is a job that prepares this one: it waits for the same process.
-    """
+    """Something to compute, and who wants to know."""
 
     ask: Ask
     tell: Tell
-    follows: "Job | None" = None
     number: int = field(default_factory=itertools.count(1).__next__)
     halted: bool = False
 
@@ -66,6 +64,7 @@ class Worker:
         self.process.start()
         child.close()
         self.job: Job | None = None
+        self.compiled: Ask | None = None
         self.there = False
         self.ends: asyncio.TimerHandle | None = None
         threading.Thread(target=self._listen, daemon=True).start()
@@ -88,6 +87,14 @@ class Worker:
         with suppress(OSError):  # it has died; the listener will say so
             self.pipe.send((job.number, job.ask))
         self.limit()
+
+    def finish(self, kind: str) -> None:
+        """The job has ended, in a way of this kind."""
+        if self.job is not None and kind == "done" and self.job.ask.kind in ("prepare", "train"):
+            self.compiled = self.job.ask
+        self.job = None
+        if self.ends is not None:
+            self.ends.cancel()
 
     def limit(self) -> None:
         """End the process if its job takes too long; the time to load it does not count."""
@@ -148,17 +155,30 @@ class Crew:
 
     def _assign(self) -> None:
         for job in list(self.waiting):
-            role = ROLES[job.ask.kind]
-            mine = [worker for worker in self.workers if worker.role == role]
-            if job.follows is not None and any(worker.job is job.follows for worker in mine):
-                continue
-            idle = [worker for worker in mine if worker.job is None]
-            if not idle and len(mine) < MOST[role] and job.ask.kind != "prepare":
-                idle = [Worker(self, role)]
-                self.workers += idle
-            if idle:
+            mine = [worker for worker in self.workers if worker.role == ROLES[job.ask.kind]]
+            if job.ask.kind == "prepare" and _has(mine, job.ask):
                 self.waiting.remove(job)
-                idle[0].start(job)
+                job.tell("done", None)
+            elif (worker := self._choose(job, mine)) is not None:
+                self.waiting.remove(job)
+                worker.start(job)
+
+    def _choose(self, job: Job, mine: list[Worker]) -> Worker | None:
+        """A process for a job; None if it has to wait.
+
+        Only the first one compiles beforehand, so that another one is free for who cannot wait. A
+        program that is being compiled is waited for: nothing is compiled twice.
+        """
+        role = ROLES[job.ask.kind]
+        if any(_prepares(worker, job) for worker in mine):
+            return None
+        open_to = mine[:1] if job.ask.kind == "prepare" else mine
+        idle = [worker for worker in open_to if worker.job is None]
+        idle.sort(key=lambda worker: not _same(worker.compiled, job.ask))
+        if not idle and len(mine) < MOST[role] and (job.ask.kind != "prepare" or not mine):
+            idle = [Worker(self, role)]
+            self.workers += idle
+        return idle[0] if idle else None
 
     def heard(self, worker: Worker, message: tuple[int, str, Any] | None) -> None:
         """What a process says; None if it has ended."""
@@ -169,17 +189,22 @@ class Crew:
             worker.there = True
             worker.limit()
         elif message[1] == "broken" and job is not None:
-            worker.job = None
+            worker.finish("refused")
             job.tell("refused", message[2])
         elif job is not None and message[0] == job.number:
             _, kind, news = message
             if kind != "news":
-                worker.job = None
-                if worker.ends is not None:
-                    worker.ends.cancel()
+                worker.finish(kind)
+                self._spare(job)
             if not job.halted or kind != "news":
                 job.tell(kind, news)
         self._assign()
+
+    def _spare(self, done: Job) -> None:
+        """Once something is compiled: a process for who trains while the first one compiles."""
+        mine = [worker for worker in self.workers if worker.role == "training"]
+        if done.ask.kind == "prepare" and len(mine) < MOST["training"]:
+            self.workers.append(Worker(self, "training"))
 
     def _lost(self, worker: Worker, job: Job | None) -> None:
         if worker in self.workers:
@@ -197,6 +222,28 @@ class Crew:
             worker.process.join()
             worker.close()
         self.workers = []
+
+
+def _same(known: Ask | None, ask: Ask) -> bool:
+    """Whether two ask for the same training."""
+    return known is not None and known.training == ask.training
+
+
+def _has(workers: list[Worker], ask: Ask) -> bool:
+    """Whether the program of this training is compiled, or will be without being asked for."""
+    trained = [w.job.ask for w in workers if w.job is not None and w.job.ask.kind == "train"]
+    return any(_same(known, ask) for known in (*trained, *(w.compiled for w in workers)))
+
+
+def _prepares(worker: Worker, job: Job) -> bool:
+    """Whether a process is compiling what this job needs."""
+    current = worker.job
+    return (
+        current is not None
+        and current.ask.kind == "prepare"
+        and not current.halted
+        and _same(current.ask, job.ask)
+    )
 
 
 def _begin(*arguments: Any) -> None:

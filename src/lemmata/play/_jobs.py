@@ -8,7 +8,7 @@ from typing import Any
 from lemmata._errors import InputError
 from lemmata._plain import plain
 from lemmata._verbs import analyze, checker, find_claims, setting_of
-from lemmata.claims import worth
+from lemmata.claims import Claim, worth
 from lemmata.papers import find_setting, papers, settings, theorems_about
 from lemmata.search import attack, unsearchable
 from lemmata.settings import AbstractSetting, Track
@@ -16,6 +16,7 @@ from lemmata.training import Film
 
 from ._analysis import analysis_document
 from ._catalogue import catalogue_of
+from ._formulas import with_formulas
 from ._pictures import picture_document
 from ._requests import Ask
 from ._sheet import Sheet, read_sheet
@@ -58,16 +59,20 @@ class Jobs:
             first = ask.setting if self.own is None else self.own.key
             yield catalogue_of(self.settings, first)
             return
+        if ask.kind == "statement":  # one at a time: all of them would keep a page waiting
+            yield with_formulas({"statement": self._claim(ask).statement})
+            return
         if ask.setting not in self.settings:
             raise InputError(f"there is no setting '{ask.setting}'")
         jobs: dict[str, Callable[[Ask], Iterator[News]]] = {
             "analyze": self._analyze,
             "prepare": self._prepare,
             "train": self._train,
+            "glance": self._judge,
             "judge": self._judge,
             "attack": self._attack,
         }
-        yield from jobs[ask.kind](ask)
+        yield from map(with_formulas, jobs[ask.kind](ask))
 
     def _sheet(self, ask: Ask) -> Sheet:
         return read_sheet(ask, self.settings[ask.setting])
@@ -83,7 +88,7 @@ class Jobs:
         sheet = self._sheet(ask)
         if sheet.total is not None and sheet.total > WARM:
             short = sheet.shortened(WARM)
-            sheet.setting.train(short.instances, short.options, store=Film())
+            sheet.setting.train(short.instances, short.options, store=Film(), track=self._track)
         yield {}
 
     def _train(self, ask: Ask) -> Iterator[News]:
@@ -115,7 +120,7 @@ class Jobs:
         return track
 
     def _judge(self, ask: Ask) -> Iterator[News]:
-        """The theorems that apply, judged on this data one by one."""
+        """The theorems that apply, judged on this data; at a glance, without training."""
         sheet = self._sheet(ask)
         instance = sheet.instances[0]
         known = [p for p in papers().values() if p.has_setting and p.setting is sheet.setting]
@@ -123,7 +128,7 @@ class Jobs:
             (paper, theorem.name)
             for paper in known
             for theorem in theorems_about(paper, instance)
-            if theorem.applies
+            if theorem.applies and (ask.kind == "judge" or not trains(paper.claims[theorem.name]))
         ]
         judged = checker(data=[instance], track=self._track)
         verdicts: list[News] = []
@@ -141,10 +146,14 @@ class Jobs:
             )
         yield {"verdicts": verdicts, "judging": None, "final": True}
 
-    def _attack(self, ask: Ask) -> Iterator[News]:
-        claim = find_claims(ask.claim)[0] if "/" in ask.claim and ".py" not in ask.claim else None
-        if claim is None:
+    def _claim(self, ask: Ask) -> Claim:
+        """A claim of a paper; files are for the command line."""
+        if "/" not in ask.claim or ".py" in ask.claim:
             raise InputError(f"there is no claim '{ask.claim}'")
+        return find_claims(ask.claim)[0]
+
+    def _attack(self, ask: Ask) -> Iterator[News]:
+        claim = self._claim(ask)
         setting = setting_of(claim)
         reason = unsearchable(claim, setting)
         if reason is not None:
@@ -169,6 +178,11 @@ class Jobs:
         except HaltedError as stop:
             raise KeyboardInterrupt from stop
         self.tell({"line": line, "final": False})
+
+
+def trains(claim: Claim) -> bool:
+    """Whether it takes training to check a claim; if not, it takes a fraction of a second."""
+    return hasattr(claim.experiment.training, "steps")
 
 
 def throttled(tell: Callable[[News], None]) -> Callable[[News], None]:

@@ -14,7 +14,7 @@ MOST_OPTIONS = 50
 MOST_SECONDS = 120.0
 """Of an attack."""
 
-KINDS = ("analyze", "prepare", "train", "judge", "attack")
+KINDS = ("analyze", "prepare", "train", "glance", "judge", "statement", "attack")
 """What is computed; each has one place in a tab, and a new one takes it over."""
 
 CONTROLS = ("hold", "go", "halt")
@@ -41,6 +41,11 @@ class Ask:
     options: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     claim: str = ""
     seconds: float = 10.0
+
+    @property
+    def training(self) -> tuple[Any, ...]:
+        """What the program of a training depends on."""
+        return self.setting, self.text, self.suffix, self.options
 
     @property
     def file(self) -> str:

@@ -56,8 +56,10 @@ class Tab:
                 del self.jobs[ask.kind]
                 self._say(ask.kind, {**now, "state": kind, "reason": news})
 
-        prepared = self.jobs.get("prepare") if ask.kind == "train" else None
-        job = self.jobs[ask.kind] = Job(ask, tell, prepared)
+        prepared = self.jobs.get("prepare")
+        if ask.kind == "train" and prepared is not None and prepared.ask.training != ask.training:
+            self.halt("prepare")  # nobody waits for it any more
+        job = self.jobs[ask.kind] = Job(ask, tell)
         self.crew.submit(job)
 
     def halt(self, kind: str) -> None:

@@ -1,24 +1,25 @@
 // The page: what is typed goes to the server, what comes back is shown.
 
 import { curvesAsSvg, drawCurves, moveCursor } from "./curves.js";
-import { $, h, later, math, save } from "./dom.js";
+import { $, h, later, learn, math, save } from "./dom.js";
 import { orders, words } from "./graphs.js";
 import { drawOptions } from "./options.js";
 import { drawPictures, showMoment } from "./pictures.js";
 import { Player } from "./player.js";
 import { drawSliders } from "./sliders.js";
-import { keep, key, restore, sheet, state } from "./state.js";
+import { dataKey, keep, key, restore, sheet, state } from "./state.js";
 import { drawFinding, drawTheorems } from "./theorems.js";
 import { catalogue, Wire } from "./wire.js";
 
-const AFTER_TYPING = 60, BEFORE_COMPILING = 700, GRACE = 400;
+const AFTER_TYPING = 60, BEFORE_COMPILING = 400, GRACE = 400;
 
 let offered = null;
 let wire = null;
 let analysis = null;
-let judged = null;
+let verdicts = {};
+let prepared = null;
+let glanced = null;
 let run = null;
-let typed = 0;
 let heardOfRun = false;
 let awaited = false;
 
@@ -76,6 +77,7 @@ function enter() {
   drawOptions($("options"), here, changed);
   forgetRun();
   edited();
+  compile(); // nobody is typing
 }
 
 function sayExample() {
@@ -84,15 +86,26 @@ function sayExample() {
 }
 
 function sayClaim() {
-  const claim = setting().claims.find((one) => one.name === $("claim").value);
-  $("claim-says").replaceChildren(...math(claim?.statement ?? ""));
+  const claim = $("claim").value;
+  $("claim-says").replaceChildren();
+  if (claim) wire.ask("statement", { setting: state.setting, claim, label: claim });
 }
 
-const compileSoon = later(BEFORE_COMPILING, () => wire.ask("prepare", sheet()));
+function hearStatement(said) {
+  if (said.label !== $("claim").value || !said.news) return;
+  $("claim-says").replaceChildren(...math(said.news.statement));
+}
+
+function compile() {
+  if (prepared === key()) return;
+  prepared = key();
+  wire.ask("prepare", { ...sheet(), label: prepared });
+}
+
+const compileSoon = later(BEFORE_COMPILING, compile);
 const analyzeSoon = later(AFTER_TYPING, () => {
-  typed += 1;
   performance.mark("asked");
-  wire.ask("analyze", { ...sheet(), label: typed }).then(refuse);
+  wire.ask("analyze", { ...sheet(), label: dataKey() }).then(refuse);
 });
 
 function refuse(reason) {
@@ -101,7 +114,9 @@ function refuse(reason) {
 }
 
 function edited() {
-  judged = null;
+  verdicts = {};
+  if (glanced) wire.ask("halt", { of: "glance" });
+  glanced = null;
   analyzeSoon();
   changed();
 }
@@ -112,7 +127,18 @@ function changed() {
   const stale = run && run.label !== key();
   $("training").classList.toggle("stale", Boolean(stale));
   if (stale) $("status").textContent = "the curves are of what was trained before";
+  $("ready").textContent = "";
   compileSoon();
+}
+
+function hearPrepare(said) {
+  // What comes next is there before it is asked for: the program, then what theorems say.
+  if (said.label !== key()) return;
+  const now = { running: "compiling for this data …", done: "ready: training starts at once" };
+  $("ready").textContent = now[said.state] ?? "";
+  if (said.state === "running" || glanced === dataKey()) return;
+  glanced = dataKey();
+  wire.ask("glance", { ...sheet(), options: {}, label: glanced });
 }
 
 function forgetRun() {
@@ -133,7 +159,8 @@ async function train({ from = null } = {}) {
   heardOfRun = true;
   awaited = true;
   player.expect(from);
-  $("status").textContent = "compiling …";
+  $("status").textContent = $("ready").textContent.startsWith("ready") ? "starting …" : "compiling …";
+  $("ready").textContent = "";
   performance.mark("train");
   const reason = await wire.ask("train", { ...sheet(), label: key() });
   if (reason) $("status").textContent = reason;
@@ -141,7 +168,7 @@ async function train({ from = null } = {}) {
 }
 
 function hearAnalysis(said) {
-  if (said.label !== typed || said.state === "running" && !said.news) return;
+  if (said.label !== dataKey() || said.state === "running" && !said.news) return;
   refuse(said.state === "refused" ? said.reason : null);
   if (said.state === "refused") {
     $("orders").classList.add("stale");
@@ -154,7 +181,7 @@ function hearAnalysis(said) {
   drawSliders($("sliders"), analysis.sliders, slide);
   $("text-fold").open = !analysis.sliders.length;
   $("problems").replaceChildren(...problems());
-  drawTheorems($("statements"), analysis.theorems, judged);
+  drawTheorems($("statements"), analysis.theorems, verdicts);
   performance.mark("drawn");
 }
 
@@ -164,7 +191,7 @@ function problems() {
   if (!analysis.problems.length) return more;
   return [...more, h("details", { open: true }, h("summary", {}, "What is wrong with it"),
     h("ul", {}, analysis.problems.map((problem) => h("li", {},
-      math(problem.message), h("span", { class: "note" }, ` ${problem.where}`)))))];
+      problem.message, h("span", { class: "note" }, ` ${problem.where}`)))))];
 }
 
 function slide(name, value) {
@@ -220,14 +247,14 @@ function showRun(said, entry) {
   performance.mark("framed");
 }
 
-function hearJudge(said) {
-  if (said.label !== `${state.setting}/${typed}`) return;
-  judged = said.news ?? null;
-  const now = said.state === "running"
-    ? judged?.judging ? `checking ${judged.judging} …` : "starting …"
+function hearVerdicts(kind, said) {
+  if (said.label !== dataKey()) return;
+  verdicts[kind] = said.news ?? verdicts[kind];
+  const judging = said.news?.judging;
+  const now = said.state === "running" ? judging ? `checking ${judging} …` : "starting …"
     : said.state === "refused" ? said.reason : "";
   $("judging").textContent = now;
-  if (analysis) drawTheorems($("statements"), analysis.theorems, judged);
+  if (analysis) drawTheorems($("statements"), analysis.theorems, verdicts);
 }
 
 function hearAttack(said) {
@@ -242,8 +269,15 @@ function hearAttack(said) {
   });
 }
 
-const hearing = { analyze: hearAnalysis, train: hearRun, judge: hearJudge, attack: hearAttack,
-  prepare: () => {} };
+const hearing = { analyze: hearAnalysis, prepare: hearPrepare, train: hearRun,
+  glance: (said) => hearVerdicts("glance", said), judge: (said) => hearVerdicts("judge", said),
+  statement: hearStatement, attack: hearAttack };
+
+function hear(kind, said) {
+  if (!offered) return;
+  learn(said.news?.formulas);
+  hearing[kind](said);
+}
 
 function lost() {
   $("banner").hidden = false;
@@ -255,6 +289,7 @@ function back() {
   // The server is there, perhaps another one: ask again for what it does not know.
   $("banner").hidden = true;
   heardOfRun = false;
+  prepared = null;
   if (!offered) return;
   analyzeSoon();
   setTimeout(() => {
@@ -299,10 +334,7 @@ function listen() {
   $("step").onclick = () => player.one();
   $("back").onclick = () => player.go(0);
   $("scrub").oninput = (event) => player.go(Number(event.target.value));
-  $("judge").onclick = () => {
-    judged = null;
-    wire.ask("judge", { ...sheet(), options: {}, label: `${state.setting}/${typed}` });
-  };
+  $("judge").onclick = () => wire.ask("judge", { ...sheet(), options: {}, label: dataKey() });
   $("assault").onclick = () => wire.ask("attack", { setting: state.setting,
     claim: $("claim").value, seconds: Number($("seconds").value) || 10 }).then((reason) =>
     reason && ($("finding").textContent = reason));
@@ -319,9 +351,10 @@ function listen() {
 }
 
 listen();
-wire = new Wire({ hear: (kind, said) => offered && hearing[kind](said), lost, back });
+wire = new Wire({ hear, lost, back });
 try {
   offered = await catalogue();
+  learn(offered.formulas);
   begin();
   wire.close();
   wire.open();

@@ -74,18 +74,31 @@ export function drawCurves(place, setting, entry, withTests) {
     const all = [column.values, ...said.map((forecast) => forecast.values)].flat();
     Plotly.newPlot(plot, traces(entry.steps, column, said),
       layout("", logarithmic(entry.steps), isLogarithmic(all) ? logarithmic(all) : {}), config);
-    charts.push({ plot, line, value, values: column.values, name: column.name });
+    const chart = { plot, line, value, values: column.values, name: column.name };
+    plot.on("plotly_afterplot", () => placeLine(chart)); // also when the window has another width
+    charts.push(chart);
   }
 }
 
 export function moveCursor(index, step) {
   for (const chart of charts) {
     chart.value.textContent = short(chart.values[index]);
-    const axis = chart.plot._fullLayout?.xaxis;
-    if (!axis) continue;
-    const at = step > 0 ? axis.d2p(step) : 0;
-    chart.line.style.left = `${axis._offset + Math.min(Math.max(at, 0), axis._length)}px`;
+    chart.step = step;
+    placeLine(chart);
   }
+}
+
+function placeLine({ plot, line, step }) {
+  const axis = plot._fullLayout?.xaxis;
+  if (!axis) return;
+  const at = step > 0 ? axis.d2p(step) : 0;
+  line.style.left = `${axis._offset + Math.min(Math.max(at, 0), axis._length)}px`;
+}
+
+export async function plotAsSvg(figure, width, height) {
+  const address = await Plotly.toImage({ data: figure.data, layout: { ...figure.layout, width, height,
+    showlegend: true } }, { format: "svg", width, height });
+  return decodeURIComponent(address.slice(address.indexOf(",") + 1));
 }
 
 export async function curvesAsSvg(ground) {
@@ -94,10 +107,9 @@ export async function curvesAsSvg(ground) {
   let top = 0;
   for (const chart of charts) {
     const width = 520, height = 260;
-    const figure = { data: chart.plot.data, layout: { ...chart.plot.layout, width, height,
-      title: { ...chart.plot.layout.title, text: chart.name }, showlegend: true } };
-    const address = await Plotly.toImage(figure, { format: "svg", width, height });
-    const text = decodeURIComponent(address.slice(address.indexOf(",") + 1));
+    const { data, layout: held } = chart.plot;
+    const text = await plotAsSvg({ data, layout: { ...held,
+      title: { ...held.title, text: chart.name } } }, width, height);
     parts.push(text.replace("<svg ", `<svg y="${top}" `));
     top += height;
   }

@@ -42,15 +42,16 @@ export const short = (x) =>
   x === null || x === undefined ? "–" : Math.abs(x) >= 1e5 || (x !== 0 && Math.abs(x) < 1e-3)
     ? x.toExponential(3) : Number(x.toPrecision(5)).toString();
 
-// W^mm, T_max, zeta_0: a short name with something above or below it; log_loss stays as it is.
-const SCRIPT = /((?<=^|[^A-Za-z_])(?:[A-Za-z]{1,4}|\p{L}\p{M}*)_(?:\{[^}]*\}|[A-Za-z]{1,3}(?![A-Za-z_])|[+*]|\d+)|\^(?:\{[^}]*\}|\([^)]*\)|-?\d+|[A-Za-z*+]+))/u;
+const known = new Map();
+
+export function learn(formulas) {
+  // Texts with formulas in them, set by the server, which lets nothing through but words and MathML.
+  for (const [text, markup] of Object.entries(formulas ?? {})) known.set(text, markup);
+}
 
 export function math(text) {
-  // Small letters above and below; everything else stays text.
-  return String(text).split(SCRIPT).filter(Boolean).flatMap((part) => {
-    const at = part.startsWith("^") ? 0 : SCRIPT.test(part) ? part.indexOf("_") : -1;
-    if (at < 0) return [part];
-    const inner = part.slice(at + 1).replace(/^[{(]|[})]$/g, "");
-    return [part.slice(0, at), h(at ? "sub" : "sup", {}, inner)].filter(Boolean);
-  });
+  // A text with its formulas; one without any stays text.
+  const holder = h("template");
+  holder.innerHTML = known.get(String(text)) ?? "";
+  return holder.innerHTML ? [...holder.content.childNodes] : [String(text)];
 }

@@ -1,6 +1,7 @@
 // Graphs of who beats whom: places come from the server, shapes and colours are ours.
 
 import { h, math, svg } from "./dom.js";
+import { graphAsSvg, saver } from "./drawings.js";
 
 function box(of, look, radius) {
   return svg("rect", { x: of.left, y: of.top, width: of.width, height: of.height, rx: radius,
@@ -33,10 +34,11 @@ function graphFigure(graph) {
     graph.samples === 1 ? " (1 sample)" : ` (${graph.samples} samples)`;
   const lost = graph.unreachable.length
     ? h("p", { class: "note" }, `Out of reach: ${graph.unreachable.join(", ")}`) : null;
-  const shown = graph.picture ? picture(graph)
-    : h("p", { class: "note" }, "Nothing to compare, or too much to draw.");
+  const drawn = graph.picture ? picture(graph) : null;
   return h("figure", {},
-    h("figcaption", {}, "after ", h("b", { class: "word" }, graph.query), samples), shown, lost);
+    h("figcaption", {}, "after ", h("b", { class: "word" }, graph.query), samples, " ",
+      drawn ? saver(`graph after ${graph.query}`, () => graphAsSvg(drawn)) : null),
+    drawn ?? h("p", { class: "note" }, "Nothing to compare, or too much to draw."), lost);
 }
 
 function limits(all) {
@@ -44,7 +46,7 @@ function limits(all) {
     h("summary", {}, math(limit.title), brief(limit)),
     limit.says.map((text) => h("p", {}, math(text))),
     h("dl", {}, limit.facts.flatMap((fact) =>
-      [h("dt", {}, math(fact.name)), h("dd", {}, fact.value)])),
+      [h("dt", {}, fact.name), h("dd", {}, fact.value)])),
     limit.entries.length ? entries(limit.entries) : null));
 }
 
@@ -61,7 +63,7 @@ function entries(all) {
   const columns = [...new Set(all.map((entry) => entry.query))];
   const value = (row, column) =>
     all.find((entry) => entry.token === row && entry.query === column)?.value ?? "0";
-  return h("div", { class: "scroll" }, h("table", { class: "exact" },
+  return h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "exact" },
     h("thead", {}, h("tr", {}, h("th", {}, "word \\ last word"),
       columns.map((column) => h("th", { scope: "col" }, column)))),
     h("tbody", {}, rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row),
@@ -72,7 +74,7 @@ function outlook(selections) {
   if (!selections || !selections.length) return null;
   return h("details", {},
     h("summary", {}, "What attention selects from each sample in the end"),
-    h("div", { class: "scroll" }, h("table", {},
+    h("div", { class: "scroll", tabindex: "0" }, h("table", {},
       h("thead", {}, h("tr", {}, ["sample", "answer", "selects"].map((x) =>
         h("th", { scope: "col" }, x)))),
       h("tbody", {}, selections.map((one) => h("tr", {},
@@ -100,9 +102,9 @@ export function orders(found) {
 export function words(items) {
   // What a setting says in words: lines and tables.
   return items.map((item) => item.head
-    ? h("div", { class: "scroll" }, h("table", {},
+    ? h("div", { class: "scroll", tabindex: "0" }, h("table", {},
       h("thead", {}, h("tr", {}, item.head.map((x) => h("th", { scope: "col" }, x)))),
       h("tbody", {}, item.rows.map((row) => h("tr", {}, row.map((x) => h("td", {}, x)))))))
-    : item.style === "bold" ? h("h3", {}, math(item.text))
-      : h("p", { class: /red|yellow/.test(item.style) ? "caution" : null }, math(item.text)));
+    : item.style === "bold" ? h("h3", {}, math(item.says))
+      : h("p", { class: /red|yellow/.test(item.style) ? "caution" : null }, math(item.says)));
 }

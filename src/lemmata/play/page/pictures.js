@@ -1,7 +1,8 @@
 // What is inside the model at one moment: shaded words, matrices, a plane, charts.
 
-import { config, layout, logarithmic } from "./curves.js";
+import { config, layout, logarithmic, plotAsSvg } from "./curves.js";
 import { h, math } from "./dom.js";
+import { ground, heatAsSvg, saver } from "./drawings.js";
 
 /* global Plotly */
 
@@ -18,7 +19,7 @@ function attention(pictures) {
       chips[place].lastChild.textContent = share === null ? "" : `${Math.round(100 * share)}`;
     });
     const row = h("div", { class: "look" }, h("div", {}, chips),
-      h("span", { class: "note" }, math(picture.title)));
+      h("span", { class: "note" }, picture.title));
     return { row, show };
   });
   const figure = h("figure", { class: "attention" },
@@ -50,16 +51,22 @@ const largest = (values) => Math.max(...values.flat(2).map((x) => Math.abs(x ?? 
 function heat(picture) {
   const scale = Math.max(largest(picture.values), picture.goal ? largest(picture.goal) : 0);
   const now = grid(picture, picture.values[0]);
-  const pair = [h("div", {}, h("h4", {}, "now"), now.table)];
+  const pair = [h("div", {}, h("p", { class: "note" }, "now"), now.table)];
   if (picture.goal) {
     const goal = grid(picture, picture.goal);
     goal.paint(picture.goal, scale);
-    pair.push(h("div", {}, h("h4", {}, math(picture.goal_title)), goal.table));
+    pair.push(h("div", {}, h("p", { class: "note" }, math(picture.goal_title)), goal.table));
   }
+  let moment = 0;
+  const take = saver(picture.title, () => heatAsSvg(picture, { scale, matrices: [
+    ["now", picture.values[moment]], ...(picture.goal ? [[picture.goal_title, picture.goal]] : [])] }));
   const figure = h("figure", { class: "matrices" },
-    h("figcaption", {}, h("b", {}, math(picture.title)), " ", math(picture.says)),
-    h("div", { class: "scroll pair" }, pair));
-  return { figure, show: (index) => now.paint(picture.values[index], scale) };
+    h("figcaption", {}, h("b", {}, math(picture.title)), " ", math(picture.says), " ", take),
+    h("div", { class: "scroll pair", tabindex: "0" }, pair));
+  return { figure, show(index) {
+    moment = index;
+    now.paint(picture.values[index], scale);
+  } };
 }
 
 function frame(picture, traces) {
@@ -68,7 +75,10 @@ function frame(picture, traces) {
     ? "dot" : trace.line.dash ? "dashed" : "", style: `color:${(trace.line ?? trace.marker).color}` }),
   trace.name));
   const figure = h("figure", { class: "chart" },
-    h("figcaption", {}, h("b", {}, math(picture.title)), " ", math(picture.says)), plot,
+    h("figcaption", {}, h("b", {}, math(picture.title)), " ", math(picture.says), " ",
+      saver(picture.title, async () => plotAsSvg({ data: plot.data,
+        layout: { ...plot.layout, paper_bgcolor: ground(),
+          margin: { l: 64, r: 16, t: 24, b: 52 } } }, 640, 400))), plot,
     h("div", { class: "legend" }, legend));
   return { plot, figure };
 }

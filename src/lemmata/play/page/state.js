@@ -9,10 +9,10 @@ export function sheet() {
   return { setting: state.setting, text: state.text, suffix: state.suffix, options: state.options };
 }
 
-export function key() {
+export function key(options = state.options) {
   // The same sheet has the same key: a number from its text.
   const text = JSON.stringify([state.setting, state.text, state.suffix,
-    Object.entries(state.options).sort()]);
+    Object.entries(options).sort()]);
   let low = 0x811c9dc5, high = 0x1b873593;
   for (let i = 0; i < text.length; i++) {
     low = Math.imul(low ^ text.charCodeAt(i), 0x01000193) >>> 0;
@@ -20,6 +20,8 @@ export function key() {
   }
   return `${low.toString(36)}-${high.toString(36)}-${text.length}`;
 }
+
+export const dataKey = () => key({});
 
 export function keep() {
   const bytes = new TextEncoder().encode(JSON.stringify(state));

@@ -4,8 +4,10 @@ import { h, math } from "./dom.js";
 
 const badge = (words, look) => h("span", { class: `badge ${look}` }, words);
 
-export function drawTheorems(place, theorems, judged) {
-  const verdicts = new Map((judged?.verdicts || []).map((verdict) => [verdict.name, verdict]));
+export function drawTheorems(place, theorems, { glance, judge }) {
+  // Verdicts come at a glance; those that take training when they are asked for.
+  const all = [...(glance?.verdicts ?? []), ...(judge?.verdicts ?? [])];
+  const verdicts = new Map(all.map((verdict) => [verdict.name, verdict]));
   if (!theorems.length) {
     place.replaceChildren(h("p", { class: "note" }, "No theorem of this setting is listed."));
     return;
@@ -13,14 +15,15 @@ export function drawTheorems(place, theorems, judged) {
   place.replaceChildren(h("ul", { class: "theorems" }, theorems.map((theorem) => {
     const verdict = verdicts.get(theorem.name);
     const known = theorem.kind && !verdict ? h("span", { class: "note" },
-      ` as printed it is known to fail somewhere (${theorem.kind})`) : null;
+      ` (as printed it is known to fail somewhere: ${theorem.kind})`) : null;
     return h("li", {}, h("code", {}, theorem.name), " ",
       theorem.applies ? badge("applies", "good") : badge("does not apply", "idle"), " ",
-      verdict ? badge(`${verdict.status} on this data`, verdict.status) : null,
+      verdict ? badge(`${verdict.status} on this data`, verdict.status)
+        : theorem.applies && glance?.final ? badge("takes training to check", "idle") : null,
       h("p", {}, math(theorem.statement), known),
       theorem.broken.length ? h("p", { class: "note" }, "Not met: ",
-        math(theorem.broken.join("; "))) : null,
-      verdict ? h("p", { class: "note" }, math(verdict.reason),
+        theorem.broken.map((says, i) => [i ? "; " : "", ...math(says)]).flat()) : null,
+      verdict ? h("p", { class: "note" }, verdict.reason,
         verdict.worth ? ` (${verdict.worth})` : "") : null);
   })));
 }
@@ -40,7 +43,7 @@ export function drawFinding(place, said, load) {
   }[finding.status] || "";
   place.replaceChildren(
     h("p", {}, badge(finding.status, finding.status), " ", meaning),
-    h("p", {}, math(finding.reason)),
+    h("p", {}, finding.reason),
     h("p", { class: "note" }, `${finding.tried.toLocaleString()} instances tried in `
       + `${finding.seconds} s${finding.scopes.length ? `; gone through whole: ${finding.scopes.join("; ")}` : ""}`),
     news.data ? h("button", { type: "button", id: "load-witness", onclick: () => load(news) },

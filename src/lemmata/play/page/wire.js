@@ -42,7 +42,7 @@ export class Wire {
     if (this.stream || document.hidden) return;
     const stream = (this.stream = new EventSource(`news?tab=${this.tab}`));
     stream.addEventListener("hello", () => this.back());
-    for (const kind of ["analyze", "prepare", "train", "judge", "attack"]) {
+    for (const kind of ["analyze", "prepare", "train", "glance", "judge", "statement", "attack"]) {
       stream.addEventListener(kind, (event) => this.hear(kind, JSON.parse(event.data)));
     }
     stream.onerror = () => {

@@ -38,7 +38,7 @@ def forecasts(run: Run, i: int) -> list[Forecast]:
         return said
     if _one_optimum_each(dataset):
         constant = theory.limit_constant(dataset.orders, dataset.frequencies)
-        said.append(Forecast("one_minus_correlation", constant / moved**2, "c∞/(ηt)²"))
+        said.append(Forecast("one_minus_correlation", constant / moved**2, "c_∞/(ηt)²"))
     floor = theory.loss_floor(
         model.algorithm.stage1_steps, float(model.rate_ov[run.row(i)]), dataset.K
     )

@@ -49,7 +49,7 @@ def orders_view(
 def _limits(dataset: Dataset) -> tuple[LimitView, ...]:
     margins = (
         ("The direction of attention, W_kq*", ATTENTION, dataset.attention_margin),
-        ("The direction of the linear layer, W_ov* (max_margin_ov)", VALUES, dataset.value_margin),
+        ("The direction of the linear layer, W_ov*", VALUES, dataset.value_margin),
     )
     return tuple(
         LimitView(title, (f"{says} {GROWTH}" if m.status is Status.SOLVED else says,), m)
