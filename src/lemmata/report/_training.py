@@ -54,7 +54,7 @@ def write_training(
     shown = range(min(len(run.instances), MOST_INSTANCES))
     names = [stem if len(run.instances) == 1 else f"{stem}-{i}" for i in shown]
     title = f"Training on {clean(source, 120)}"
-    header = element("header", element("h1", title), element("p", clean(run.rule)))
+    header = element("header", element("h1", title), element("p", mathematics(clean(run.rule))))
     articles = [_instance(folder, names[i], setting, run, i) for i in shown]
     hidden = more_line(len(run.instances) - len(shown), "instances")
     path = folder / f"{stem}.html"
