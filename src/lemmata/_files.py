@@ -2,19 +2,25 @@
 
 import json
 import os
+import secrets
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ._errors import InputError
 from ._plain import plain
 
+UNFINISHED = ".unfinished."
+"""How names of files begin that are not whole yet."""
+
 
 def make_folder(folder: Path) -> Path:
     """Make a folder that can be written to, or say why there is none."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle, probe = tempfile.mkstemp(dir=folder)
+        handle, probe = tempfile.mkstemp(dir=folder, prefix=UNFINISHED)
         os.close(handle)
         os.unlink(probe)
     except OSError as error:
@@ -22,20 +28,30 @@ def make_folder(folder: Path) -> Path:
     return folder
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write beside the file and move it into place, so that it is never seen half-written."""
-    make_folder(path.parent)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+@contextmanager
+def made_whole(path: Path) -> Iterator[Path]:
+    """A path beside the file to write to, which is moved into place at the end of the block."""
+    temporary = path.with_name(f"{UNFINISHED}{path.name}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what writers that were killed have left below a folder."""
+    for leftover in folder.rglob(f"{UNFINISHED}*"):
+        leftover.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it is never seen half-written."""
+    make_folder(path.parent)
+    with made_whole(path) as temporary, temporary.open("xb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def write_json(path: Path, document: Any) -> None:

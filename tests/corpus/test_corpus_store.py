@@ -81,6 +81,33 @@ def test_killed_at_random_ten_times_it_ends_with_the_same_store(
     same(expected, store)
 
 
+KILLED_BEFORE_A_MOVE = """
+import os, signal
+move = Path.replace
+def replace(self, target):
+    if Path(target).match(sys.argv[3]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return move(self, target)
+Path.replace = replace
+"""
+
+
+@pytest.mark.parametrize("file", ["edges/00003.parquet", "indexed.json", "vocabulary.parquet"])
+def test_what_a_killed_writer_leaves_is_not_in_the_store(
+    text: Path, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_index, "BYTES_A_SAMPLE", 1 << 20)
+    how = {"memory": 1 << 28, "workers": 1}
+    expected = build(text, text.parent / "a", Reading(window=8), **how)
+    imports, rest = BUILD.split("_index.BYTES", 1)
+    code = f"{imports}{KILLED_BEFORE_A_MOVE}_index.BYTES{rest}"
+    store = text.parent / "b"
+    child = subprocess.run([sys.executable, "-c", code, str(text), str(store), file])
+    assert child.returncode == -signal.SIGKILL
+    assert list((text.parent / ".b.unfinished").rglob(".unfinished.*"))
+    same(expected, build(text, store, Reading(window=8), **how))
+
+
 def test_processes_and_a_cluster_give_the_same_store(
     text: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

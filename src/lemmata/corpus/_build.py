@@ -15,7 +15,7 @@ from typing import Any
 from lemmata import __version__
 from lemmata._engines import Engine, dask, here, processes
 from lemmata._errors import InputError
-from lemmata._files import make_folder, write_json
+from lemmata._files import make_folder, remove_unfinished, write_json
 from lemmata._plain import plain
 from lemmata.settings import Track, silent
 
@@ -167,6 +167,7 @@ def _engine(workers: int, scheduler: str | None, tasks: int) -> Engine[Partition
 def _put(folder: Path, store: Path) -> None:
     """The store appears in one move; an older one goes first."""
     (folder / "wanted.json").unlink()
+    remove_unfinished(folder)
     if store.exists():
         shutil.rmtree(store)
     folder.replace(store)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lemmata._errors import InputError
+from lemmata._files import made_whole
 
 MISSING = "a corpus needs some more libraries: pip install 'lemmata[corpus]'"
 
@@ -32,11 +33,9 @@ def connect(memory: str = "512MB") -> Any:
 
 def write_table(path: Path, columns: Table) -> None:
     """Write columns as a Parquet file, beside it first."""
-    with tempfile.TemporaryDirectory(dir=path.parent) as beside, connect() as base:
+    with made_whole(path) as temporary, connect() as base:
         base.register("columns", dict(columns))
-        temporary = Path(beside) / path.name
         base.execute(f"COPY (SELECT * FROM columns) TO '{_quoted(temporary)}' (FORMAT parquet)")
-        temporary.replace(path)
 
 
 def read_table(files: Path | Sequence[Path], where: str = "true", *values: Any) -> Table:

@@ -7,7 +7,6 @@ results are one file, and results of one task that differ are two, which is noti
 import hashlib
 import json
 import math
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lemmata._errors import InputError
-from lemmata._files import make_folder
+from lemmata._files import made_whole, make_folder
 
 from ._tasks import Row
 
@@ -70,7 +69,7 @@ class Results:
         rows = [{name: _python(value) for name, value in row.items()} for row in rows]
         digest = hashlib.sha256(json.dumps([_canonical(row) for row in rows]).encode()).hexdigest()
         path = self.folder / f"{digest[:24]}.parquet"
-        with tempfile.TemporaryDirectory(dir=self.folder) as beside:
+        with made_whole(path) as temporary:
             names = list(rows[0])
             columns = ", ".join(f'"{_quoted(name)}" {_type(rows, name)}' for name in names)
             self._base.execute(f"CREATE OR REPLACE TABLE rows ({columns})")
@@ -78,9 +77,7 @@ class Results:
             self._base.executemany(
                 f"INSERT INTO rows VALUES ({marks})", [[row[n] for n in names] for row in rows]
             )
-            temporary = Path(beside) / path.name
             self._base.execute(f"COPY rows TO '{_escaped(temporary)}' (FORMAT parquet)")
-            temporary.replace(path)
         return path
 
 
