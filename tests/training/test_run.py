@@ -1,6 +1,8 @@
 """The run loop, on dynamics simple enough to know every state in advance."""
 
 from collections.abc import Callable
+from itertools import accumulate
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -8,7 +10,7 @@ import numpy as np
 import pytest
 from jaxtyping import Array, Float
 
-from lemmata.training import AbstractDynamics, Film, Recording, Store, every, run
+from lemmata.training import AbstractDynamics, Film, Recording, Store, _run, every, run
 
 
 class Counting(AbstractDynamics[jax.Array]):
@@ -40,6 +42,12 @@ class Chaos(AbstractDynamics[jax.Array]):
 
     def measure(self, state: jax.Array) -> dict[str, jax.Array]:
         return {"value": state}
+
+
+class BriefChaos(Chaos):
+    """The same, for a compiler in a hurry."""
+
+    compiles_briefly: ClassVar[bool] = True
 
 
 def counting(count: int) -> Counting:
@@ -131,6 +139,19 @@ def test_any_other_run_is_not_mistaken_for_a_stored_one(tmp_path):
         run(other, steps, store=store, progress=done.append)
         assert len(done) > 1
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_how_a_program_is_compiled_is_part_of_what_is_stored(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    start = chaos(3).start
+    brief = run(BriefChaos(start), every(20), store=store)
+    expected = list(accumulate(range(20), lambda x, _: 3.9 * x * (1 - x), initial=np.array(start)))
+    np.testing.assert_allclose(brief.series["value"], np.transpose(expected), rtol=1e-9)
+    longer = run(BriefChaos(start), every(200))
+    assert longer.series["value"][:, :21].tobytes() == brief.series["value"].tobytes()
+    monkeypatch.setattr(_run, "LARGE", 3)  # as if the three numbers were many
+    run(BriefChaos(start), every(20), store=store)
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_damaged_checkpoints_are_ignored(tmp_path):

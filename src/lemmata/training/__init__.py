@@ -1,5 +1,7 @@
 """Algorithms and the run loop: compiled, batched, recorded, resumable."""
 
+from ._compiling import compiled_briefly as compiled_briefly
+from ._compiling import compiled_once as compiled_once
 from ._dynamics import AbstractDynamics as AbstractDynamics
 from ._dynamics import Measurements as Measurements
 from ._dynamics import Rule as Rule

@@ -5,7 +5,7 @@ evaluation at its weights, so that recording a step costs no second gradient.
 """
 
 import abc
-from typing import Generic, Literal, TypeVar
+from typing import ClassVar, Generic, Literal, TypeVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -22,7 +22,13 @@ StateT = TypeVar("StateT")
 
 
 class AbstractDynamics(eqx.Module, Generic[StateT]):
-    """What the run loop needs to know."""
+    """What the run loop needs to know.
+
+    A class whose programs XLA compiles faster without its emitters may say so. It must be seen:
+    with random numbers inside, the same takes minutes.
+    """
+
+    compiles_briefly: ClassVar[bool] = False
 
     @abc.abstractmethod
     def init(self) -> StateT:

@@ -12,6 +12,7 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from ._compiling import compiled_briefly, compiled_once, compiled_well
 from ._dynamics import AbstractDynamics
 from ._store import Film, Store, fingerprint
 
@@ -23,6 +24,9 @@ STEPS_PER_POINT = 1_000
 
 INSTANCES_PER_GROUP = 13
 """Instances that run side by side in one compiled call: few enough to stay in the cache."""
+
+LARGE = 1_000_000
+"""Numbers in a group of instances from which on a step takes milliseconds."""
 
 StateT = TypeVar("StateT")
 
@@ -100,7 +104,8 @@ def run(
     film = store if isinstance(store, Film) else None
     store = None if film else store
     # All groups have the same shapes: what is stored under a program is described once.
-    like, programs = _describe(parts[0], chunk) if store else (None, [])
+    advance = _advance_briefly if _is_brief(parts[0]) else _advance_well
+    like, programs = _describe(parts[0], advance, chunk) if store else (None, [])
     stop: list[bool] = []
 
     def work(index: int) -> tuple[dict[str, np.ndarray], StateT, StateT | None]:
@@ -111,7 +116,7 @@ def run(
             saved, save = store.load(key), partial(store.save, key)
             done = None if saved is None else _thaw(saved, like)
         return _run_group(
-            part, steps, done, save, film, lambda more: progress(more * real), stop, chunk
+            part, advance, steps, done, save, film, lambda more: progress(more * real), stop, chunk
         )
 
     with ThreadPoolExecutor(min(os.cpu_count() or 1, groups)) as pool:
@@ -126,8 +131,18 @@ def run(
     return Recording(steps, series, final, states)
 
 
+def _is_brief(dynamics: AbstractDynamics[StateT]) -> bool:
+    """Whether compiling counts more than running.
+
+    The number of steps has no say: the beginning of a long run has the bits of a short one.
+    """
+    numbers = sum(np.size(leaf) for leaf in jax.tree.leaves(dynamics))
+    return dynamics.compiles_briefly and numbers < LARGE
+
+
 def _run_group(
     dynamics: AbstractDynamics[StateT],
+    advance: Callable[..., Any],
     steps: Int[np.ndarray, "records"],
     saved: Progress[StateT] | None,
     save: Callable[[dict[str, np.ndarray]], None] | None,
@@ -139,7 +154,7 @@ def _run_group(
     points = _points(steps)
     keep = np.isin(points, steps)
     if saved is None:
-        position, state, series = 0, _start(dynamics), {}
+        position, state, series = 0, _start_once(dynamics), {}
     else:
         position, state, series = saved
         progress(int(points[position - 1]))
@@ -151,7 +166,7 @@ def _run_group(
         before = points[position - 1] if position else 0
         gaps = np.zeros(chunk, dtype=np.int64)
         gaps[: len(stretch)] = np.diff(stretch, prepend=before)
-        state, found, seen = _advance(dynamics, state, jax.device_put(gaps), filmed is not None)
+        state, found, seen = advance(dynamics, state, jax.device_put(gaps), filmed is not None)
         kept = keep[position : position + len(stretch)]
         if filmed is not None and seen is not None:
             filmed.append(_frames(seen, kept))
@@ -192,12 +207,10 @@ def _each(function: Callable[..., Any], *batched: Any) -> Any:
     return jax.tree.map(lambda leaf: leaf[None], function(*single))
 
 
-@eqx.filter_jit
 def _start(dynamics: AbstractDynamics[StateT]) -> StateT:
     return _each(lambda one: one.init(), dynamics)
 
 
-@eqx.filter_jit
 def _advance(
     dynamics: AbstractDynamics[StateT],
     state: StateT,
@@ -218,15 +231,23 @@ def _advance(
     return state, found, seen
 
 
-def _describe(dynamics: AbstractDynamics[StateT], chunk: int) -> tuple[StateT, list[str]]:
-    """A state of the right shapes, and the lowered programs."""
+_start_once = compiled_once(_start)
+_advance_briefly = compiled_briefly(_advance)
+_advance_well = compiled_well(_advance)
+
+
+def _describe(
+    dynamics: AbstractDynamics[StateT], advance: Callable[..., Any], chunk: int
+) -> tuple[StateT, list[str]]:
+    """A state of the right shapes, and the lowered programs with how they are compiled."""
     like = jax.tree.map(
         lambda leaf: np.zeros(leaf.shape, leaf.dtype), eqx.filter_eval_shape(_start, dynamics)
     )
     gaps = np.zeros(chunk, dtype=np.int64)
     return like, [
-        _start.lower(dynamics).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
-        _advance.lower(dynamics, like, gaps).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
+        _start_once.lower(dynamics).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
+        advance.lower(dynamics, like, gaps).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
+        "well" if advance is _advance_well else "briefly",
     ]
 
 

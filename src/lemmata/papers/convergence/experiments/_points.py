@@ -17,6 +17,7 @@ from jaxtyping import Float
 from lemmata.attention import attention_gradient, collocation_gradient, value_margins
 from lemmata.claims import Bench, Experiment
 from lemmata.settings import Evidence
+from lemmata.training import compiled_once
 
 from ..setting import Batch, Dataset
 
@@ -362,5 +363,7 @@ def _at_point(inputs, following, optimal, target_ov, target, values, equal, weig
     }
 
 
-_at_points = jax.jit(jax.vmap(jax.vmap(_at_point, in_axes=(None, None, None, None, None, 0, 0, 0))))
+_at_points = compiled_once(
+    jax.vmap(jax.vmap(_at_point, in_axes=(None, None, None, None, None, 0, 0, 0)))
+)
 """One row a dataset, one column a point."""

@@ -1,6 +1,7 @@
 """The training dynamics of Algorithm 1, and of both layers at once."""
 
 import abc
+from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -46,6 +47,8 @@ class NoProbe(AbstractProbe):
 
 class AbstractDescent(AbstractDynamics[TrainingState]):
     """One layer trained alone, from ``start``, and compared with ``target``."""
+
+    compiles_briefly: ClassVar[bool] = True
 
     start: Float[Array, "..."]
     target: Float[Array, "..."]
@@ -117,6 +120,8 @@ class JointState(eqx.Module):
 
 class JointTraining(AbstractDynamics[JointState]):
     """Both layers at once, one normalized step on the concatenated gradient."""
+
+    compiles_briefly: ClassVar[bool] = True
 
     start_values: Float[Array, "*batch tokens vocabulary"]
     start_weights: Float[Array, "*batch cells"]

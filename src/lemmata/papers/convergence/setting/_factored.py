@@ -32,6 +32,7 @@ from lemmata.training import (
     Recording,
     Store,
     TrainingState,
+    compiled_once,
     descend,
     run,
 )
@@ -264,7 +265,7 @@ class FactoredRun(AbstractModel):
         return np.mean([attention(tokens, weights) for weights in self.weights[i]], axis=0)
 
 
-@eqx.filter_jit
+@compiled_once
 def _head_values(first: ValueFactors, weights: Float[Array, "..."]) -> Array:
     def one(dynamics: ValueFactors, at: Float[Array, "..."]) -> Array:
         return dynamics.embeddings @ dynamics.matrices(at)
@@ -272,13 +273,13 @@ def _head_values(first: ValueFactors, weights: Float[Array, "..."]) -> Array:
     return eqx.filter_vmap(one)(first, weights)
 
 
-@eqx.filter_jit
+@compiled_once
 def _head_margins(inputs: Inputs, values: Float[Array, "..."]) -> Array:
     per_head = jax.vmap(value_margins, in_axes=(None, 0))
     return jax.vmap(per_head)(inputs, values)
 
 
-@eqx.filter_jit
+@compiled_once
 def _head_logits(second: KeyQueryFactors, E: Array, weights: Float[Array, "..."]) -> Array:
     def one(dynamics: KeyQueryFactors, rows: Array, at: Float[Array, "..."]) -> Array:
         return rows @ dynamics.matrices(at) @ rows.T

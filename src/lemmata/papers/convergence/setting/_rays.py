@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 
 from lemmata.attention import Inputs, attention_gradient, cosine_gap, value_margins
 from lemmata.tokens import Role
+from lemmata.training import compiled_briefly
 
 from ._batch import Batch
 from ._dataset import Dataset
@@ -71,7 +72,7 @@ def _ray(
     return {name: jnp.where(kept, column, jnp.nan)[far] for name, column in columns.items()}
 
 
-_rays = jax.jit(jax.vmap(_ray))
+_rays = compiled_briefly(jax.vmap(_ray))
 
 
 Pull = tuple[arb, int, int]

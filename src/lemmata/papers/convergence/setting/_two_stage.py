@@ -17,6 +17,7 @@ from lemmata.training import (
     Rule,
     Store,
     TrainingState,
+    compiled_once,
     every,
     log_spaced,
     record_steps,
@@ -325,11 +326,11 @@ def _rate(rate: Rate, constant: float, K: int, norm: float) -> float:
     return float(rate)
 
 
-@jax.jit
+@compiled_once
 def _value_logits(coordinates: ValueCoordinates, weights: Float[jax.Array, "..."]) -> jax.Array:
     return jax.vmap(ValueCoordinates.values)(coordinates, weights)
 
 
-@jax.jit
+@compiled_once
 def _margins(inputs: Inputs, values: Float[jax.Array, "..."]) -> jax.Array:
     return jax.vmap(value_margins)(inputs, values)

@@ -147,5 +147,7 @@ def arrived(evidence: Evidence[Dataset], grown: Grid, values: Grid) -> Grid:
 
 def aligns(gaps: Grid, **options: Any) -> Limit:
     """1 − corr, the gaps, tends to 0; where it is rounding all the way, it is exact."""
-    largest = np.nanmax(gaps, axis=1, keepdims=True, initial=64 * EPS)
-    return tends_to(gaps, 0.0, size=largest, **options)
+    largest = np.nanmax(gaps, axis=1, keepdims=True, initial=0.0)
+    noise = 64 * EPS
+    seen = np.where((largest <= noise) & ~np.isnan(gaps), 0.0, gaps)
+    return tends_to(seen, 0.0, size=np.maximum(largest, noise), **options)

@@ -5,7 +5,7 @@ the space of ties against the finite limit that it should have.
 """
 
 import abc
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import equinox as eqx
 import jax
@@ -120,6 +120,8 @@ class TiedDynamics(AbstractDynamics[StateT]):
 
 class AbstractDescent(TiedDynamics[TrainingState]):
     """Algorithms that remember nothing but the weights."""
+
+    compiles_briefly: ClassVar[bool] = True
 
     start: Float[Array, "..."]
 
