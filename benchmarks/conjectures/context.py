@@ -384,3 +384,17 @@ def false_adam(run):
 def false_frozen(run):
     """No entry of w moves by more than the rate in a step, and 0.3 may be little."""
     return lm.at_most(run.gap[:, -1:], run.gap[:, :1] / 2)
+
+
+SMALL_ADAM = lm.experiment("context", algorithm="adam", rate=0.001, steps=100)
+
+
+@lm.claim(
+    "Adam with step size 0.001 does not raise the gap in its first 100 steps",
+    setting="context",
+    hypotheses=["unit", "noise", "enough_heads"],
+    on=SMALL_ADAM,
+)
+def false_many_heads(run):
+    """All heads move by 0.001 at once: with forty of them momentum overshoots."""
+    return lm.at_most(run.gap[:, 1:], run.gap[:, :-1])

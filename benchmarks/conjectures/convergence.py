@@ -450,3 +450,14 @@ def false_stars(data):
 def false_position(run):
     """W_kq(0) may prefer other tokens."""
     return lm.at_least(run.smallest_weight, 1 / run.each(lambda dataset: dataset.L_max))
+
+
+@lm.claim(
+    "||W_kq*|| <= ||W_ov*|| wherever orders and collocation are well defined",
+    setting="convergence",
+    hypotheses=["collocation", "orders", "preimage", "orthonormal"],
+    on="instances",
+)
+def false_halves(data):
+    """K = 4, under each query each of two tokens beats the two others: 1 a query, 4 > 3."""
+    return lm.at_most(data.each(lambda d: d.norm_kq), data.each(lambda d: d.norm_ov))

@@ -494,3 +494,14 @@ def false_leap(run):
 def false_margin(run):
     """A loser that occurs twice makes it log(1 + 2 e^-x)."""
     return lm.at_most(run.log_loss, -run.norm / run.each(lambda d: d.norm))
+
+
+@lm.claim(
+    "||W^mm||^2 is at most the number of strict pairs",
+    setting="mechanics",
+    hypotheses=["orthonormal", "acyclic"],
+    on="instances",
+)
+def false_long_chains(data):
+    """A chain of l tokens that all beat the last one: l (l+1) (l+2)/12 against 2l - 1."""
+    return lm.at_most(data.each(lambda d: d.norm) ** 2, data.each(lambda d: len(d.strict_pairs)))

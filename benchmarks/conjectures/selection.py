@@ -427,3 +427,14 @@ def false_miss(run):
     """At first d/(2q) over d is 1/2 for q = 1, and half of the attention of two is missed."""
     _, _, d = sizes(run)
     return lm.at_least(run.missed, 4 * run.loss / d)
+
+
+@lm.claim(
+    "the loss to reach is at most a fortieth of that of predicting zero: eps <= d/(80 q)",
+    setting="selection",
+    hypotheses=["sparse", "small_loss"],
+    on="instances",
+)
+def false_fortieth(plans):
+    """eps < dT/(100 (T-q) q), and T/(T-q) comes up to 4/3: T < 5q with eps near its end."""
+    return lm.at_most(plans.each(lambda p: p.epsilon), plans.each(lambda p: p.d / (80 * p.q)))

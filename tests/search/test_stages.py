@@ -512,6 +512,8 @@ def test_proving_is_given_up_after_six_times() -> None:
 
 def test_findings_as_a_table() -> None:
     found = Findings([attacked(claim(at_most(bound)), **SMALL) for bound in (2.65, 1e9)])
+    assert repr(found).startswith("<Finding on walks/x: fails; ")
+    assert repr(Findings()) == "<no findings>"
     page = found._repr_html_()
     assert page.index("<th>status") < page.index("<td>fails") < page.index("<td>survived")
     assert found[0]._repr_html_().count("<tr>") == 2

@@ -17,6 +17,9 @@ from ._embeddings import read_embeddings as read_embeddings
 from ._enumerate import all_datasets as all_datasets
 from ._enumerate import all_samples as all_samples
 from ._enumerate import letters as letters
+from ._families import FAMILY_SIZES as FAMILY_SIZES
+from ._families import Contest as Contest
+from ._families import order_families as order_families
 from ._files import read_token_files as read_token_files
 from ._geometries import GEOMETRIES as GEOMETRIES
 from ._geometries import digits_of as digits_of

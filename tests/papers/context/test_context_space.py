@@ -76,11 +76,11 @@ def test_batches_of_any_size_share_a_program() -> None:
     training = PlanTraining(rate=0.1, steps=5)
     plans = list(islice(SPACE.scopes(SPACE.limits)[0].instances(), 64))
     training.run(plans[:20], store=None, progress=lambda _: None)
-    compiled = _run._advance._cached._cache_size()
+    compiled = _run._advance_well._cached._cache_size()
     for count in (17, 33, 64):
         trained = training.run(plans[:count], store=None, progress=lambda _: None)
         assert len(trained) == count
-    assert _run._advance._cached._cache_size() == compiled
+    assert _run._advance_well._cached._cache_size() == compiled
 
 
 def test_a_plan_without_a_step_size_does_not_stop_the_others() -> None:

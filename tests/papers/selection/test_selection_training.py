@@ -404,7 +404,7 @@ CHANGES: list[dict[str, Any]] = [
 def test_no_two_settings_share_a_stored_result():
     def key(how: Training) -> str:
         dynamics = how.dynamics()
-        _, programs = _run._describe(dynamics, 1)
+        _, programs = _run._describe(dynamics, _run._advance_well, 1)
         return _run._key(programs, dynamics, np.array(how.record))
 
     keys = [key(replace(TINY, **change)) for change in [{}, *CHANGES]]

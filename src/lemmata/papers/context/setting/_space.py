@@ -32,12 +32,15 @@ EPS = float(np.finfo(float).eps)
 RATES = (1e-3, 0.1, 1.0, 10.0, 100.0)
 """Step sizes from far below to far beyond the stable range."""
 
+MOST_HEADS = 80
+"""Up to which a climb doubles their number."""
+
 NOISES = (1.0, 0.01)
 """Of plans in a scope."""
 
 EXTREMES: Mapping[str, tuple[Any, ...]] = {
     "tau": (0.0, 1e-9, 1e-4, 10.0, 1e4),
-    "H": (1, 3, 4),
+    "H": (1, 3, 4, 40),
     "N": (1, 3),
     "K": (3, 8),
     "d": (1, 4),
@@ -102,8 +105,8 @@ class PlanSpace(AbstractSpace[Plan]):
         if how == 1:
             return replace(instance, seed=int(generator.integers(1000)))
         if how == 2:
-            heads = max(1, instance.heads + int(generator.choice([-1, 1])))
-            return replace(instance, heads=heads)
+            more = int(generator.choice([-1, 1, min(instance.heads, MOST_HEADS - instance.heads)]))
+            return replace(instance, heads=max(1, instance.heads + more))
         if how == 3:
             scale = _rounded(instance.scale * 10 ** generator.normal(0, 0.5))
             return replace(instance, scale=scale)
@@ -226,6 +229,8 @@ def _fewer(plan: Plan) -> Iterator[Plan]:
             yield _with(
                 plan, np.delete(task.tokens, k, 1), np.delete(task.representations, k, 1), N
             )
+    if plan.heads > 3:
+        yield replace(plan, heads=plan.heads // 2)
     if plan.heads > 1:
         yield replace(plan, heads=plan.heads - 1)
     if task.d > 1:

@@ -10,7 +10,9 @@ from jaxtyping import Int
 
 from lemmata.settings import AbstractSpace, Balls, Scope
 from lemmata.tokens import (
+    FAMILY_SIZES,
     GEOMETRIES,
+    Contest,
     Sample,
     TokenData,
     data_size,
@@ -18,6 +20,7 @@ from lemmata.tokens import (
     draw_data,
     draw_embeddings,
     letters,
+    order_families,
     simpler_data,
     vary_data,
     with_simpler_arrays,
@@ -85,7 +88,8 @@ class SentenceSpace(AbstractSpace[Dataset]):
         return [*by_number[:2], longer, *by_number[2:]]
 
     def extremes(self) -> Iterator[Dataset]:
-        """Skewed frequencies, embeddings of every geometry and scale, W_kq(0); also in pairs."""
+        """Skewed frequencies, embeddings of every geometry and scale, W_kq(0); also in pairs;
+        then orders of many tokens."""
         for base in BASES:
             yield from _prejudiced(Dataset("prejudiced", _parse(base)))
         for number, (data, log_pi, geometry, scale, start) in enumerate(_combinations(), start=1):
@@ -95,6 +99,9 @@ class SentenceSpace(AbstractSpace[Dataset]):
             W = start * draw.standard_normal((E.shape[1],) * 2) if start and E is not None else None
             scaled = None if E is None else E * scale
             yield Dataset(f"extreme {number}", data, scaled, W, log_pi)
+        for size in FAMILY_SIZES:
+            for number, contests in enumerate(order_families(size)):
+                yield Dataset(f"family {number} of {size}", _parse(_sentences(contests)))
 
     def draw(self, generator: np.random.Generator) -> Dataset:
         if generator.random() < 0.3:
@@ -246,6 +253,15 @@ def _parse(lines: Sequence[str]) -> TokenData:
         ends = (len(words),) if after else range(1, len(words))
         rows += [(words[:end], (words + after)[end], 1, f"sentence {number}") for end in ends]
     return TokenData.from_samples(rows)
+
+
+def _sentences(contests: Sequence[Contest]) -> list[str]:
+    """Each token is followed by the next one, and an input by the follower of its best token."""
+    names = letters(1 + max(max(tokens) for tokens, _ in contests))
+    after = [*names[1:], names[0]]
+    pairs = [f"{name}{following}" for name, following in zip(names, after, strict=True)]
+    inputs = [f"{''.join(names[t] for t in tokens)}>{after[best]}" for tokens, best in contests]
+    return pairs + inputs
 
 
 def _dress(dataset: Dataset, generator: np.random.Generator) -> Dataset:

@@ -10,13 +10,17 @@ from jaxtyping import Int
 
 from lemmata.settings import AbstractSpace, Balls, Scope
 from lemmata.tokens import (
+    FAMILY_SIZES,
     GEOMETRIES,
+    Contest,
     TokenData,
     all_datasets,
     data_size,
     digits_of,
     draw_data,
     draw_embeddings,
+    letters,
+    order_families,
     simpler_data,
     vary_data,
     with_simpler_arrays,
@@ -85,7 +89,8 @@ class TokenSpace(AbstractSpace[Dataset]):
         ]
 
     def extremes(self) -> Iterator[Dataset]:
-        """Skewed frequencies, embeddings of every geometry and scale, and W(0), also in pairs."""
+        """Skewed frequencies, embeddings of every geometry and scale, and W(0), also in pairs;
+        then orders of many tokens."""
         for number, (base, geometry, skew, scale, start) in enumerate(_combinations()):
             draw = np.random.default_rng(number)
             data = _parse(base, int(max(skew, 1)))
@@ -96,6 +101,9 @@ class TokenSpace(AbstractSpace[Dataset]):
             if W is not None and E is None:
                 E = np.eye(data.size)
             yield Dataset(f"extreme {number}", data, None if E is None else E * scale, W, rare)
+        for size in FAMILY_SIZES:
+            for number, contests in enumerate(order_families(size)):
+                yield Dataset(f"family {number} of {size}", _samples(contests))
 
     def draw(self, generator: np.random.Generator) -> Dataset:
         dataset = Dataset("drawn", draw_data(generator))
@@ -249,6 +257,15 @@ def _parse(lines: Sequence[str], skew: int) -> TokenData:
         tokens, label = line.split(" -> ")
         rows.append((tokens.split(), label, skew if i % 2 else 1, f"sample {i + 1}"))
     return TokenData.from_samples(rows)
+
+
+def _samples(contests: Sequence[Contest]) -> TokenData:
+    """One sample a contest: its label is the token that beats the others."""
+    names = letters(1 + max(max(tokens) for tokens, _ in contests))
+    return TokenData.from_samples(
+        ([names[token] for token in tokens], names[best], 1, f"sample {number}")
+        for number, (tokens, best) in enumerate(contests, start=1)
+    )
 
 
 def _combinations() -> Iterator[tuple[Sequence[str], str, float, float, float]]:

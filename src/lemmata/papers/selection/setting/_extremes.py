@@ -27,7 +27,7 @@ EXTREMES: dict[str, tuple[Any, ...]] = {
     "q": (1, 2, 3, 8, 30, "T/4", "T-1"),
     "d": (1, 2, 5, 30, 1_000, 100_000),
     "eta": (1e-6, 1e-3, 0.05, 0.3, 1.0, 3.0, 10.0, 1e3, "usual", "q/2", "1.9q", "2.1q"),
-    "eps": (1e-12, 1e-6, 0.1, 1e3),
+    "eps": (1e-12, 1e-6, 0.1, 1e3, "largest"),
 }
 """Both ends of every parameter, and where hypotheses and stability end."""
 
@@ -188,7 +188,8 @@ def _plan(said: Mapping[str, Any]) -> Plan | None:
         return None
     task = Task(T, q, d)
     words = {"usual": usual_rate(task, None), "q/2": q / 2, "1.9q": 1.9 * q, "2.1q": 2.1 * q}
-    return Plan("extreme", task, float(words.get(said["eta"], said["eta"])), said["eps"])
+    eps = 0.999 * largest_epsilon(task) if said["eps"] == "largest" else said["eps"]
+    return Plan("extreme", task, float(words.get(said["eta"], said["eta"])), eps)
 
 
 def _key(plan: Plan) -> Any:

@@ -54,7 +54,7 @@ class PlanSpace(AbstractSpace[Plan]):
             factor = 10 ** generator.normal(0, 0.4)
             return replace(instance, rate=_short(instance.rate * factor))
         if what == "eps":
-            factor = 10 ** generator.normal(0, 1.0)
+            factor = 10 ** generator.normal(0, generator.choice([0.01, 0.1, 1.0]))
             return replace(instance, epsilon=_short(instance.epsilon * factor))
         if what == "query":
             x_query = ("zero", "fixed", "random")[int(generator.integers(3))]

@@ -1,0 +1,28 @@
+"""Orders that conjectures about graphs are tried on first: chains, stars, cycles, whole orders."""
+
+from collections.abc import Iterator
+
+FAMILY_SIZES = (4, 6, 9)
+"""How many tokens they are tried with."""
+
+Contest = tuple[tuple[int, ...], int]
+"""The tokens of an input, of which the last one asks, and the one that beats the others."""
+
+
+def order_families(size: int) -> Iterator[list[Contest]]:
+    """Contests among ``size`` tokens: under one more token that asks, then under all of them."""
+    every, ask = range(size), size
+    yield [((i, i + 1, ask), i) for i in every[:-1]] + [((size - 1, ask), size - 1)]  # a chain
+    yield [((*every, ask), 0)]  # one beats all
+    yield [((i, size - 1, ask), i) for i in every[:-1]]  # all beat one
+    yield [((*every[i:], ask), i) for i in every]  # a whole order
+    yield [((i, (i + 1) % size, ask), i) for i in every]  # a cycle
+    yield [contest for query in every for contest in _halves(size, query)]
+
+
+def _halves(size: int, query: int) -> Iterator[Contest]:
+    """Each token of one half beats all of the half that asks."""
+    turned = [(query + i) % size for i in range(size)]
+    losers, winners = turned[: size // 2], turned[size // 2 :]
+    for winner in winners:
+        yield (winner, *losers[1:], query), winner
