@@ -15,10 +15,8 @@ from typing import Any
 __version__ = "0.2.0"
 
 _HOMES = {
-    "lemmata._verbs": (
-        *("analyze", "check", "draw", "falsify", "read", "train"),
-        *("Analyses", "Analysis"),
-    ),
+    "lemmata._verbs": ("analyze", "check", "draw", "falsify", "read", "train"),
+    "lemmata._analyses": ("Analyses", "Analysis"),
     "lemmata._errors": ("InputError",),
     "lemmata.papers": ("claim", "experiment", "Contents", "Figure", "Paper"),
     "lemmata.claims": (

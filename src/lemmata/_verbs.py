@@ -2,13 +2,10 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
-
-from rich.table import Table
-from rich.text import Text
 
 from lemmata.claims import Bench, Claim, Scale, Verdict, Verdicts, declared_by
 from lemmata.claims import check as check_claim
@@ -16,7 +13,6 @@ from lemmata.corpus import Corpus, CorpusTraining, Reading, build, is_store, tra
 from lemmata.papers import (
     Listed,
     Paper,
-    Theorem,
     claims_in,
     find_setting,
     is_file,
@@ -26,18 +22,11 @@ from lemmata.papers import (
     with_ledger,
 )
 from lemmata.search import Finding, Findings, Watch, attack
-from lemmata.settings import (
-    AbstractAnalysis,
-    AbstractSetting,
-    OrdersView,
-    Track,
-    options_in,
-    silent,
-)
+from lemmata.settings import AbstractSetting, Track, options_in, silent
 from lemmata.training import Store
 
+from ._analyses import Analyses, Analysis
 from ._errors import InputError, unknown_name
-from ._html import Markup, element, join
 
 OptionsT = TypeVar("OptionsT")
 
@@ -45,74 +34,6 @@ DEFAULT_SETTING = "mechanics"
 
 Home = str | AbstractSetting[Any] | None
 """A setting: a paper's key, a file, a value, or whatever the data belongs to."""
-
-
-@dataclass(frozen=True, repr=False)
-class Analysis(AbstractAnalysis):
-    """What an instance means to a setting, and which theorems speak about it.
-
-    Attributes of the setting's own analysis are attributes of this. A setting that tells which
-    theorems apply, or that it cannot know, has the last word.
-
-    Attributes:
-        instance: what was analysed.
-        own: the analysis of the setting.
-        theorems: the main results of the setting's paper.
-    """
-
-    instance: Any
-    own: AbstractAnalysis
-    theorems: tuple[Theorem, ...]
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or "own" not in self.__dict__:
-            raise AttributeError(name)
-        return getattr(self.own, name)
-
-    def document(self) -> dict[str, Any]:
-        """The analysis as values that can be written as JSON."""
-        theorems = {
-            theorem.name: {
-                "applies": theorem.applies,
-                "broken": [hypothesis.name for hypothesis in theorem.broken],
-            }
-            for theorem in self.theorems
-        }
-        return ({"theorems": theorems} if theorems else {}) | self.own.document()
-
-    def describe(self) -> Iterator[Any]:
-        """The same for a person, item by item."""
-        yield from self.own.describe()
-        told = "theorems" in self.own.document()
-        for theorem in () if told else self.theorems:
-            yield Text(theorem.says, style="green" if theorem.applies else "bold red")
-
-    def orders_view(self) -> OrdersView | None:
-        """The orders of the setting's analysis, with the theorems."""
-        view = self.own.orders_view()
-        if view is None:
-            return None
-        return replace(view, theorems={theorem.name: theorem.broken for theorem in self.theorems})
-
-    def __repr__(self) -> str:
-        applying = [theorem.name for theorem in self.theorems if theorem.applies]
-        listed = ", ".join(applying) or "no theorem applies"
-        return f"<Analysis of {self.instance.name}: {listed}>"
-
-    def _repr_html_(self) -> str:
-        blocks = [element("p", str(item)) for item in self.describe() if not _is_table(item)]
-        return element("div", element("h4", str(self.instance.name)), *blocks)
-
-
-def _is_table(item: Any) -> bool:
-    return isinstance(item, Table)
-
-
-class Analyses(tuple[Analysis, ...]):
-    """The analyses of several instances, in order."""
-
-    def _repr_html_(self) -> str:
-        return join(*(Markup(analysis._repr_html_()) for analysis in self))
 
 
 def read(file: str | Path, setting: Home = None, embeddings: str | Path | None = None) -> list[Any]:
@@ -151,7 +72,7 @@ def analyze(
         embeddings: a second file, if the setting takes one.
         store: where the store of a corpus goes; NAME.store beside the corpus if left out.
         memory: bytes to stay within, for a corpus.
-        workers: processes, for a corpus.
+        workers: processes, for a corpus; several are spawned, which wants a guarded main module.
         scheduler: the address of a Dask scheduler, which then counts the corpus.
         track: shows progress on a corpus.
         reading: how a corpus is read: ``window``, ``tokenizer``, ``min_count``, ``column``,

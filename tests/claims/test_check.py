@@ -339,6 +339,8 @@ def test_what_a_verdict_is_worth_and_how_many_there_are() -> None:
     assert several["x/2"] is several[1]
     with pytest.raises(InputError, match="unknown verdict 'x/4'"):
         several["x/4"]
+    assert repr(several).splitlines()[2] == "<Verdict on x/3: fails; <no>>"
+    assert repr(several.having("vacuous")) == "<no verdicts>"
     page = several._repr_html_()
     assert page.index("<th>status") < page.index("<td>fails") < page.index("<td>x/3")
     assert "&lt;no&gt;" in page

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from oracles.terminal import answer, run, write
 
+import lemmata as lm
 from lemmata import __version__
 
 CONVERGENCE = ("--setting", "convergence")
@@ -73,6 +74,17 @@ def test_list_names_every_figure_and_claim(tmp_path: Path):
     paper = papers["convergence"]
     assert {"convergence/1", "convergence/2"} <= {figure["name"] for figure in paper["figures"]}
     assert len(paper["claims"]) > 50
+
+
+@pytest.mark.parametrize("key", ["context", "convergence", "mechanics", "selection"])
+def test_list_says_what_every_recorded_column_and_hypothesis_is(key: str):
+    lines = [line.split(None, 2) for line in run("list", key).stdout.splitlines()]
+    said = {kind: {row[1] for row in lines if row[0] == kind} for kind in ("column", "hypothesis")}
+    setting = lm.papers[key].setting
+    trained = lm.train(lm.draw(key), steps=2)
+    assert {*trained.evidence.columns} - {"rate"} <= said["column"]
+    assert said["hypothesis"] == {hypothesis.name for hypothesis in setting.hypotheses}
+    assert all(len(row) == 3 for row in lines if row[0] in said)
 
 
 def test_analyze_example_1(example: Path):

@@ -3,9 +3,12 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from oracles.terminal import run
+
+from lemmata._errors import InputError
 
 GENESIS = Path(__file__).parents[2] / "docs" / "examples" / "genesis.txt"
 
@@ -22,6 +25,22 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert found["vocabulary"] == 858
     assert found["window"] == 8
     return folder / "analyze" / "genesis"
+
+
+@pytest.mark.parametrize(("asked", "workers"), [((), 3), (("--workers", "2"), 2)])
+def test_there_is_a_process_for_each_processor(
+    asked: tuple[str, ...], workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def analyze(file: Path, **options: Any) -> None:
+        seen.append(options["workers"])
+        raise InputError("that is all we wanted to know")
+
+    monkeypatch.setattr("lemmata.cli._corpus.analyze", analyze)
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    run("analyze", GENESIS, "--window", "8", *asked, "--out", tmp_path)
+    assert seen == [workers]
 
 
 def test_the_page_stands_alone_and_can_be_searched(store: Path) -> None:

@@ -151,7 +151,7 @@ class Support:
     adversary: Adversary | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The outcome of a claim: that of its least favourable part.
 
@@ -182,12 +182,18 @@ class Verdict:
     support: Support | None = None
     instance: dict[str, Any] | None = None
 
+    def __repr__(self) -> str:
+        return f"<Verdict on {self.claim}: {self.status.value}; {self.reason}>"
+
     def _repr_html_(self) -> str:
         return Verdicts([self])._repr_html_()
 
 
 class Verdicts(tuple[Verdict, ...]):
     """Verdicts in order, which show themselves as a table in a notebook."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self)) or "<no verdicts>"
 
     def __getitem__(self, at: Any) -> Any:
         if not isinstance(at, str):

@@ -1,5 +1,6 @@
 """``lemmata analyze`` on a whole corpus."""
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,7 @@ def analyze_corpus(file: Path, out: Path | None, as_json: bool, given: dict[str,
             raise InputError("--out has no effect: a store stays where it is")
         corpus = Corpus(file)
     else:
+        options.setdefault("workers", os.cpu_count() or 1)
         folder = make_folder((out or Path("lemmata-out")) / "analyze")
         with progress() as track:
             corpus = analyze(file, store=folder / store_name(file), track=track, **options)

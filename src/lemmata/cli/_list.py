@@ -16,7 +16,7 @@ CATALOGUE = Path(__file__).parents[1] / "papers" / "catalogue.json"
 
 
 def command(paper: str | None, coverage: bool, as_json: bool) -> None:
-    """Papers, figures, claims and options with one line each, without running anything.
+    """Papers, figures, claims, and what a setting takes, records and supposes, with one line each.
 
     With ``coverage``, what each paper says, item by item, and what covers it.
     """
@@ -52,7 +52,10 @@ def _lines(entry: dict[str, Any]) -> list[str]:
     lines = [f"{entry['key']}  {entry['authors']} {entry['year']}. {entry['title']}"]
     lines += [f"  {f['name']:<{width}}  {f['title']}" for f in entry["figures"]]
     lines += [f"  {c['name']:<{width}}  {c['statement']}" for c in entry["claims"]]
-    lines += [f"  train {o['flag']:<{width - 6}}  {o['says']}" for o in entry["options"]]
+    for kind, named in (("train", "options"), ("column", "columns"), ("hypothesis", "hypotheses")):
+        for thing in entry[named]:
+            label = f"{kind} {thing.get('flag', thing['name'])}"
+            lines.append(f"  {label:<{width}}  {thing['says']}")
     return lines
 
 

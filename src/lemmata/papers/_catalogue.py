@@ -35,6 +35,9 @@ def _entry(paper: Paper) -> dict[str, Any]:
             {"name": o.name, "flag": o.flag, "says": o.says}
             for o in (() if setting is None else setting.options)
         ],
+        "columns": [
+            {"name": c.name, "says": c.says} for c in (() if setting is None else setting.columns)
+        ],
         "hypotheses": [
             {"name": h.name, "title": h.title, "says": h.says}
             for h in (() if setting is None else setting.hypotheses)

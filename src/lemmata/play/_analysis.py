@@ -6,8 +6,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from lemmata._analyses import Analysis
 from lemmata._plain import plain
-from lemmata._verbs import Analysis
 from lemmata.drawing import GraphLayout, NamedGraph, legible, number, percent
 from lemmata.margin import MaxMargin
 from lemmata.settings import AbstractSetting, LimitView, OrdersView

@@ -118,8 +118,8 @@ def _reach(found: Highlights) -> Markup:
         element(
             "p",
             "How often the next token stands in the window depends on the token before it. Most "
-            "often it does after the tokens on the left, least often after those on the right: "
-            "what follows them is new, and no attention will find it.",
+            "often it does after the tokens of the first table, least often after those of the "
+            "second: what follows them is new, and no attention will find it.",
         ),
         element(
             "div",

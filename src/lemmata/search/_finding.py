@@ -73,7 +73,7 @@ class Witness:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding:
     """The outcome of an attack on one claim.
 
@@ -134,12 +134,18 @@ class Finding:
         write_json(Path(file), self.witness.file)
         return Path(file)
 
+    def __repr__(self) -> str:
+        return f"<Finding on {self.claim}: {self.status.value}; {self.reason}>"
+
     def _repr_html_(self) -> str:
         return Findings([self])._repr_html_()
 
 
 class Findings(tuple[Finding, ...]):
     """Findings in order, which show themselves as a table in a notebook."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self)) or "<no findings>"
 
     def __getitem__(self, at: Any) -> Any:
         if not isinstance(at, str):

@@ -356,6 +356,7 @@ try {
   offered = await catalogue();
   learn(offered.formulas);
   begin();
+  for (const id of ["train", "judge", "assault"]) $(id).disabled = false;
   wire.close();
   wire.open();
 } catch (error) {

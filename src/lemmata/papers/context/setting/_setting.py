@@ -92,7 +92,7 @@ class ContextSetting(AbstractSetting[Plan]):
         Column("guarantee", "at most (18)", "Theorem 1's bound on the gap, at its step sizes"),
         Column("in_domain", "error in domain", "E ||y-hat - y*||^2 / K, which is twice the gap"),
         Column("out_of_domain", "out of domain", "the same under lambda ~ N(1, 4 I)"),
-        Column("moved_Q", "Q moved by", "relative to its norm at the start"),
+        Column("moved_Q", "Q moved by", "how far Q is from its start, relative to its norm there"),
         Column("sample_loss", "sample loss", "on all prompts of the sample; of an encoder on some"),
     )
     options: ClassVar[tuple[Option, ...]] = (

@@ -40,15 +40,19 @@ ALWAYS = (
     Column("log_loss", "log loss", "the logarithm of the loss"),
     Column("norm", "norm", "||W_kq||"),
     Column("correlation", "correlation", "the cosine between W_kq and W_kq*"),
-    Column("one_minus_correlation", "1 - correlation", "accurate where the correlation is 1"),
+    Column("one_minus_correlation", "1 - correlation", "accurate where it is tiny"),
     Column("log_gradient_norm", "", "the logarithm of the norm of the gradient"),
 )
 """What every algorithm records; columns without a title are too many for a terminal."""
 
 IN_STAGES = (
     Column("smallest_weight", "", "the smallest attention on an optimal token"),
-    Column("smallest_log_odds", "", "of the optimal tokens of an input against its others"),
-    Column("smallest_margin", "", "by which a token leads one that it beats"),
+    Column(
+        "smallest_log_odds",
+        "",
+        "the least log-odds of optimal tokens against others",
+    ),
+    Column("smallest_margin", "", "the least lead in logits of a token over one that it beats"),
 )
 OF_FACTORS = (Column("factor_norm", "", "the norm of W_k and W_q together, over all heads"),)
 JOINTLY = (
