@@ -93,9 +93,10 @@ def run_command(words: list[str], where: str) -> str:
 
 
 def compare(expected: str, printed: str, where: str) -> None:
-    """Line by line; ``...`` stands for any lines."""
+    """Line by line; ``...`` stands for any lines, and inside a line for a part of it."""
     pattern = "\n".join(
-        r"(?:.*\n?)*?" if line.strip() == "..." else re.escape(line) for line in _lines(expected)
+        r"(?:.*\n?)*?" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*")
+        for line in _lines(expected)
     )
     pattern = pattern.replace("(?:.*\\n?)*?\n", "(?:.*\\n)*?").replace(
         "\n(?:.*\\n?)*?", "(?:\\n.*)*?"
