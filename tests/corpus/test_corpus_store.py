@@ -92,9 +92,8 @@ Path.replace = replace
 """
 
 
-@pytest.mark.parametrize("file", ["edges/00003.parquet", "indexed.json", "vocabulary.parquet"])
-def test_what_a_killed_writer_leaves_is_not_in_the_store(
-    text: Path, file: str, monkeypatch: pytest.MonkeyPatch
+def test_what_killed_writers_leave_is_not_in_the_store(
+    text: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_index, "BYTES_A_SAMPLE", 1 << 20)
     how = {"memory": 1 << 28, "workers": 1}
@@ -102,9 +101,11 @@ def test_what_a_killed_writer_leaves_is_not_in_the_store(
     imports, rest = BUILD.split("_index.BYTES", 1)
     code = f"{imports}{KILLED_BEFORE_A_MOVE}_index.BYTES{rest}"
     store = text.parent / "b"
-    child = subprocess.run([sys.executable, "-c", code, str(text), str(store), file])
-    assert child.returncode == -signal.SIGKILL
-    assert list((text.parent / ".b.unfinished").rglob(".unfinished.*"))
+    for number, file in enumerate(("vocabulary.parquet", "edges/00003.parquet"), start=1):
+        child = subprocess.run([sys.executable, "-c", code, str(text), str(store), file])
+        assert child.returncode == -signal.SIGKILL
+        left = list((text.parent / ".b.unfinished").rglob(".unfinished.*"))
+        assert len(left) == number
     same(expected, build(text, store, Reading(window=8), **how))
 
 

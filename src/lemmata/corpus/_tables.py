@@ -33,7 +33,7 @@ def connect(memory: str = "512MB") -> Any:
 
 def write_table(path: Path, columns: Table) -> None:
     """Write columns as a Parquet file, beside it first."""
-    with made_whole(path) as temporary, connect() as base:
+    with made_whole(path) as temporary, _base().cursor() as base:
         base.register("columns", dict(columns))
         base.execute(f"COPY (SELECT * FROM columns) TO '{_quoted(temporary)}' (FORMAT parquet)")
 
@@ -60,7 +60,7 @@ def ask(question: str, *values: Any) -> Table:
 
 @cache
 def _base() -> Any:
-    """One connection for all questions, which takes longer to make than most answers."""
+    """One connection for all tables, which takes longer to make than most of them."""
     atexit.register(_base.cache_clear)  # before the interpreter goes, or DuckDB complains
     return connect()
 
