@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import checked_types  # noqa: F401  first of all: what is imported from here on is checked
+import checked_types  # first of all: what is imported from here on is checked
 import jax
 import pytest
 from hypothesis import settings
@@ -33,6 +33,12 @@ def pytest_collection_finish() -> None:
     """What is loaded now stays: the garbage collector need not look at it again and again."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def check_first_calls() -> None:
+    """Types and shapes are looked at anew in each test."""
+    checked_types.begin_test()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -4,7 +4,7 @@ from typing import cast
 
 import numpy as np
 import pytest
-from checked_types import checked
+from checked_types import FIRST_CALLS, begin_test, checked
 from jaxtyping import Float, TypeCheckError
 
 from lemmata.tokens import Sample
@@ -38,3 +38,12 @@ def test_the_package_is_imported_that_way() -> None:
     assert Sample((0, 1), 1).label == 1
     with pytest.raises(TypeCheckError):
         Sample((0, 1), cast(int, "no index"))
+
+
+def test_first_calls_are_checked_in_every_test() -> None:
+    for _ in range(FIRST_CALLS):
+        twice(1)
+    assert twice(cast(int, "1")) == cast(int, "11")
+    begin_test()
+    with pytest.raises(TypeCheckError):
+        twice(cast(int, "1"))

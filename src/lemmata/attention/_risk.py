@@ -126,18 +126,25 @@ class Risk:
 
     def log_value(self, logits: Cells) -> float:
         """Its logarithm, from the log-odds of the wrong tokens, which do not round to 0."""
+        return float(self.log_values(logits))
+
+    def log_values(
+        self, logits: Float[np.ndarray, "*points cells"]
+    ) -> Float[np.ndarray, "*points"]:
+        """The same at many points at once."""
         if not len(self.log_weight):
-            return -np.inf
-        slots = self.log_multiplicity + logits[self.cell]
-        ahead = np.where(self.label, -np.inf, slots - slots[self.label][self.sample])
-        top = np.maximum.reduceat(ahead, self.start)
+            return np.full(logits.shape[:-1], -np.inf)
+        slots = self.log_multiplicity + logits[..., self.cell]
+        right = slots[..., self.label][..., self.sample]
+        ahead = np.where(self.label, -np.inf, slots - right)
+        top = np.maximum.reduceat(ahead, self.start, axis=-1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            powers = np.exp(ahead - np.where(np.isfinite(top), top, 0.0)[self.sample])
-            odds = top + np.log(np.add.reduceat(powers, self.start))
+            powers = np.exp(ahead - np.where(np.isfinite(top), top, 0.0)[..., self.sample])
+            odds = top + np.log(np.add.reduceat(powers, self.start, axis=-1))
             odds = np.where(np.isfinite(top), odds, -np.inf)
             small = odds < -40
             losses = np.where(small, odds, np.log(np.logaddexp(0, np.where(small, 0, odds))))
-        return float(np.logaddexp.reduce(self.log_weight + losses))
+        return np.asarray(np.logaddexp.reduce(self.log_weight + losses, axis=-1))
 
     def gradient(
         self, masses: Entries, counted: Bool[np.ndarray, "entries"] | None = None

@@ -65,8 +65,7 @@ class At:
 
     @property
     def logits(self) -> Float[np.ndarray, "cells"]:
-        tokens, queries = self.dataset.cell_embeddings
-        return np.einsum("cd,de,ce->c", tokens, self.weights, queries)
+        return logits_at(self.dataset, self.weights)
 
     @property
     def rounding(self) -> float:
@@ -116,6 +115,14 @@ class At:
 def random_points(dataset: Dataset) -> list[At]:
     """The dataset at Gaussian matrices of several scales."""
     return [At(dataset, W) for W in random_weights(dataset)]
+
+
+def logits_at(
+    dataset: Dataset, weights: Float[np.ndarray, "*points dimension dimension"]
+) -> Float[np.ndarray, "*points cells"]:
+    """e_token^T W e_query of every cell, at one W or at many."""
+    tokens, queries = dataset.cell_embeddings
+    return np.einsum("cd,...de,ce->...c", tokens, weights, queries)
 
 
 def pull_back(dataset: Dataset, cells: Float[np.ndarray, "cells"]) -> Matrix:

@@ -12,12 +12,12 @@ from ..setting import Dataset, Training
 from ..theory import score_gaps, theorem_1_radius
 from ._frozen import frozen_rows
 from ._measures import Datasets, has_a_head, small, usable
-from ._points import At
+from ._points import At, logits_at
 from ._restricted import (
     linear_head,
     log_linear_excess,
     log_odds_outside,
-    log_tied_risk,
+    log_tied_risks,
     other_direction,
     worst_margin,
 )
@@ -95,12 +95,13 @@ def _iterate(dataset: Dataset, training: Training) -> dict[str, np.ndarray]:
     """Steps from W(0) with the gradient of the risk itself."""
     eta = training.rate_of(dataset)
     start = dataset.initial_weights
-    W = np.zeros_like(dataset.target) if start is None else start
-    points = [At(dataset, W)]
+    points = [np.zeros_like(dataset.target) if start is None else start]
     for _ in range(training.steps):
-        points.append(At(dataset, points[-1].weights - eta * points[-1].gradient()))
-    flat = np.array([point.weights.ravel() for point in points])
+        points.append(points[-1] - eta * At(dataset, points[-1]).gradient())
+    weights = np.array(points)
+    flat = weights.reshape(len(weights), -1)
     free = flat - (flat @ dataset.tied_basis.T) @ dataset.tied_basis
+    inside = (flat - free)[:-1].reshape(-1, *dataset.target.shape)
     size, moved = np.linalg.norm(free, axis=1), np.diff(free, axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         along = np.sum(moved * free[:-1], axis=1) / size[:-1]
@@ -108,15 +109,14 @@ def _iterate(dataset: Dataset, training: Training) -> dict[str, np.ndarray]:
         squares = np.diff(size**2) / (2 * size[:-1])
     apart = np.sum(moved**2, axis=1)
     unit = dataset.target / dataset.norm
-    pairs = list(zip(size[:-1], (flat - free)[:-1].reshape(-1, *unit.shape), strict=True))
+    on_target = size[:-1, None, None] * unit + inside
+    log_risk = dataset.risk.log_values(logits_at(dataset, weights))
     return {
         "size": size[:-1],
         "height": free[:-1] @ unit.ravel(),
-        "log_risk": np.array([dataset.risk.log_value(point.logits) for point in points[:-1]]),
-        "log_tied_risk": np.array([log_tied_risk(dataset, inside) for _, inside in pairs]),
-        "log_risk_on_target": np.array(
-            [dataset.risk.log_value(At(dataset, R * unit + inside).logits) for R, inside in pairs]
-        ),
+        "log_risk": log_risk[:-1],
+        "log_tied_risk": log_tied_risks(dataset, inside),
+        "log_risk_on_target": dataset.risk.log_values(logits_at(dataset, on_target)),
         "along": np.where(size[:-1] > 0.5, along, np.nan),
         "towards": towards,
         "squares": squares,
@@ -124,5 +124,5 @@ def _iterate(dataset: Dataset, training: Training) -> dict[str, np.ndarray]:
         "growth": np.diff(size),
         "minus_apart": -apart,
         "minus_step": -np.sum(np.diff(flat, axis=0) ** 2, axis=1),
-        "fall": 2 * eta * np.diff([point.risk for point in points]),
+        "fall": 2 * eta * np.diff(np.exp(log_risk)),
     }

@@ -9,7 +9,7 @@ from lemmata.attention import Risk
 from lemmata.margin import pair_rows
 
 from ..setting import Dataset, PathPoint, regularization_path
-from ._points import At, generator_for, project
+from ._points import At, generator_for, logits_at, project
 
 Matrix = Float[np.ndarray, "dimension dimension"]
 
@@ -51,10 +51,17 @@ def log_linear_excess(
 
 def log_tied_risk(dataset: Dataset, weights: Matrix) -> float:
     """log of (|I|/n) L̄: the risk that is left when only tied tokens remain; -inf without ties."""
+    return float(log_tied_risks(dataset, weights[None])[0])
+
+
+def log_tied_risks(
+    dataset: Dataset, weights: Float[np.ndarray, "points dimension dimension"]
+) -> Float[np.ndarray, "points"]:
+    """The same at many points at once."""
     reduced = dataset.risk.tied_only()
     if not len(reduced.log_weight):
-        return -np.inf
-    return dataset.log_tied_share + reduced.log_value(At(dataset, weights).logits)
+        return np.full(len(weights), -np.inf)
+    return dataset.log_tied_share + reduced.log_values(logits_at(dataset, weights))
 
 
 def other_direction(

@@ -121,7 +121,7 @@ class _Path:
         scaled = np.exp(np.minimum(log_shares, 690.0))
         outside = design[:, r:].T @ risk.pull(scaled, ~risk.tied)
         equations = np.concatenate([inside + ridge * point[:r], outside + point[r:]])
-        mean = risk.mass_matrix(masses) @ design
+        mean = np.add.reduceat(masses[:, None] * design[risk.cell], risk.start)
         entries = ~risk.tied
         own = design[risk.cell[risk.label]][risk.sample[entries]]
         lead = design[risk.cell[entries]] - own
