@@ -15,6 +15,7 @@ from scipy.optimize import minimize as scipy_minimize
 
 from lemmata.attention import Risk, _minimise, minimise_logits
 from lemmata.attention._minimise import _components
+from lemmata.papers.mechanics.experiments._points import logits_at
 from lemmata.papers.mechanics.setting import (
     ACYCLIC,
     CYCLIC,
@@ -86,6 +87,17 @@ def test_the_logarithm_of_a_risk_that_has_underflowed(gap):
         loss, _ = heads.evaluate(case.data, table, textbook.as_table(W), "log", excess=False)
         expected = float(mp.log(loss))
     assert case.risk.log_value(logits_of(case, W)) == pytest.approx(expected, abs=1e-12 * gap)
+
+
+def test_risks_of_many_points_are_those_of_each() -> None:
+    datasets = (REPEATS, *generate(CYCLIC, 2, 5))
+    for seed, dataset in enumerate(datasets):
+        d = dataset.E.shape[1]
+        points = np.random.default_rng(seed).standard_normal((2, 3, d, d))
+        found = dataset.risk.log_values(logits_at(dataset, points))
+        for index in np.ndindex(2, 3):
+            loss, _ = descent.risk(rows_of(dataset), dataset.E, points[index])
+            assert np.exp(found[index]) == pytest.approx(loss, rel=1e-13)
 
 
 def test_the_tied_part_counts_samples_with_a_choice_alone():
