@@ -99,8 +99,7 @@ def _attention(trained: TrainedPlan) -> Iterator[Attention]:
     weights = np.where(inside, (1 - off[:, None]) / q, off[:, None] / (T - q))
     names = tuple(f"chosen {k + 1}" if k < q else f"other {k + 1 - q}" for k in range(T))
     most = max(MOST_POSITIONS, q + 1)
-    rest = f"; the other {T - most} are like the last" if most < T else ""
-    title = f"should select the {q} chosen of {T} positions, evenly{rest}"
+    title = f"should select the {q} chosen of {T} positions, evenly; all others get the same"
     yield Attention(title, names[:most], weights[:, :most], tuple(range(q)))
 
 
