@@ -59,6 +59,14 @@ def test_other_sites_get_nothing(served: Served, headers: dict[str, str]) -> Non
     assert jobs(served) == before
 
 
+def test_a_second_origin_does_not_hide_the_first(served: Served) -> None:
+    before = jobs(served)
+    mine = ("Origin", f"http://127.0.0.1:{served.port}")
+    for headers in ([("Origin", "http://evil.example"), mine], [mine, ("Origin", "null")]):
+        assert post(served, TRAIN, headers=headers).status_code == 403
+    assert jobs(served) == before
+
+
 @pytest.mark.parametrize("token", ["", "x", TOKEN[:-1], TOKEN + "t", TOKEN.upper(), "%00", "é"])
 def test_nothing_without_the_token(served: Served, token: str) -> None:
     base = f"http://127.0.0.1:{served.port}"

@@ -211,3 +211,10 @@ def test_a_film_changes_no_bit_and_keeps_no_more_than_there_is_room_for() -> Non
     assert np.array_equal(filmed.states, plain.series["value"])
     assert plain.states is None
     assert run(chaos(), steps, store=Film(room=100)).states is None
+
+
+def test_a_quick_film_is_the_same_but_for_rounding() -> None:
+    steps = np.array([0, 3, 4, 16])
+    plain, quick = run(chaos(), steps), run(chaos(), steps, store=Film(quick=True))
+    assert quick.states is not None
+    np.testing.assert_allclose(quick.series["value"], plain.series["value"], rtol=1e-9)

@@ -85,7 +85,8 @@ def _draw(axes: "Axes", steps: Num[np.ndarray, "records"], panel: Panel) -> None
     axes.plot(steps, panel.values, color=PALETTE["blue"], marker=marker)
     for (values, says), colour in zip(panel.beside, FORECAST_COLOURS, strict=False):
         axes.plot(steps, values, "--", color=PALETTE[colour], linewidth=1.0, label=says)
-    _scale(axes, steps, panel.values, True)
+    shown = np.concatenate([panel.values, *(values for values, _ in panel.beside)])
+    _scale(axes, steps, shown, True)
     if panel.beside:
         axes.legend()
 

@@ -1,6 +1,6 @@
 """An analysis as plain values for a page: graphs laid out, limits, theorems, problems."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.table import Table
@@ -10,6 +10,7 @@ from lemmata._analyses import Analysis
 from lemmata._plain import plain
 from lemmata.drawing import GraphLayout, NamedGraph, legible, number, percent
 from lemmata.margin import MaxMargin
+from lemmata.papers import Theorem
 from lemmata.settings import AbstractSetting, LimitView, OrdersView
 from lemmata.tokens import Problem
 
@@ -27,24 +28,31 @@ def analysis_document(
 ) -> dict[str, Any]:
     """What is known about the first instance."""
     instance, view = instances[0], analysis.orders_view()
+    own = analysis.own.document().get("theorems", {})
     return {
         "setting": setting.key,
         "name": str(instance.name),
         "instances": len(instances),
         "problems": _problems(instance.problems),
-        "theorems": [
-            {
-                "name": theorem.name,
-                "statement": theorem.statement,
-                "applies": theorem.applies,
-                "broken": [hypothesis.says for hypothesis in theorem.broken],
-                "kind": None if theorem.kind is None else theorem.kind.value,
-            }
-            for theorem in analysis.theorems
+        "theorems": [_theorem(theorem, own.get(theorem.name, {})) for theorem in analysis.theorems],
+        "sliders": [
+            {**plain(slider), "title": slider.name} for slider in setting.sliders(instance)
         ],
-        "sliders": [plain(slider) for slider in setting.sliders(instance)],
         "orders": None if view is None else _orders(view),
         "words": None if view is not None else list(_words(analysis)),
+    }
+
+
+def _theorem(theorem: Theorem, own: Mapping[str, Any]) -> dict[str, Any]:
+    """A theorem; whether it applies is for the setting to say, if it does."""
+    broken = [hypothesis.says for hypothesis in theorem.broken]
+    denied = own.get("applies", True) is False
+    return {
+        "name": theorem.name,
+        "statement": theorem.statement,
+        "applies": theorem.applies and not denied,
+        "broken": broken or [name.replace("_", " ") for name in own.get("broken", ()) if denied],
+        "kind": None if theorem.kind is None else theorem.kind.value,
     }
 
 
@@ -165,7 +173,12 @@ def _entries(margin: MaxMargin, view: OrdersView) -> list[dict[str, str]]:
 
 
 def _words(analysis: Analysis) -> Iterator[dict[str, Any]]:
-    """What the terminal says: lines and tables."""
+    """What the terminal says: lines and tables, but for what stands elsewhere on the page."""
+    instance = analysis.instance
+    elsewhere = (
+        *(f"{problem.code}: " for problem in instance.problems),
+        *(f"{theorem.name} " for theorem in analysis.theorems),
+    )
     for item in analysis.own.describe():
         if isinstance(item, Table):
             yield {
@@ -177,4 +190,6 @@ def _words(analysis: Analysis) -> Iterator[dict[str, Any]]:
             }
         else:
             text = Text(item) if isinstance(item, str) else item
+            if text.plain == instance.name or text.plain.startswith(elsewhere):
+                continue
             yield {"says": text.plain, "style": str(text.style)}

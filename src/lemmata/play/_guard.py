@@ -38,10 +38,10 @@ class Guard:
             return
         if scope["type"] != "http":
             return
-        headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1")
-            for name, value in scope["headers"]
-        }
+        headers: dict[str, str] = {}
+        for raw, value in scope["headers"]:  # what is said twice is neither the one nor the other
+            name, said = raw.decode("latin-1").lower(), value.decode("latin-1")
+            headers[name] = f"{headers[name]}, {said}" if name in headers else said
         _, _, rest = scope["path"].partition("/")
         token, slash, rest = rest.partition("/")
         if not self._known(headers) or not slash or not self._right(token):

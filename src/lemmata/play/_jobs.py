@@ -43,6 +43,7 @@ class Jobs:
         settings: by name; ``own`` is a file with another one, from the command line.
         check_in: called now and then; waits while the page holds, raises ``HaltedError`` to stop.
         tell: takes news in the middle of something.
+        compiled: the training whose program is there.
     """
 
     def __init__(self, own: str | None, check_in: Callable[[], None], tell: Callable[[News], None]):
@@ -52,6 +53,7 @@ class Jobs:
             self.settings[self.own.key] = self.own
         self.check_in = check_in
         self.tell = throttled(tell)
+        self.compiled: tuple[Any, ...] | None = None
 
     def run(self, ask: Ask) -> Iterator[News]:
         """The news of a job, one after the other."""
@@ -89,19 +91,22 @@ class Jobs:
         if sheet.total is not None and sheet.total > WARM:
             short = sheet.shortened(WARM)
             sheet.setting.train(short.instances, short.options, store=Film(), track=self._track)
+        self.compiled = ask.training
         yield {}
 
     def _train(self, ask: Ask) -> Iterator[News]:
         sheet = self._sheet(ask)
         steps, total = FIRST, sheet.total or 0
         while steps * SHARE <= total:
-            yield self._run(sheet.shortened(steps), final=False)
+            film = Film(quick=steps == FIRST and self.compiled != ask.training)
+            yield self._run(sheet.shortened(steps), film, final=False)
             steps *= FACTOR
-        yield self._run(sheet, final=True)
+        yield self._run(sheet, Film(), final=True)
+        self.compiled = ask.training
 
-    def _run(self, sheet: Sheet, *, final: bool) -> News:
+    def _run(self, sheet: Sheet, film: Film, *, final: bool) -> News:
         setting = sheet.setting
-        run = setting.train(sheet.instances, sheet.options, store=Film(), track=self._track)
+        run = setting.train(sheet.instances, sheet.options, store=film, track=self._track)
         self.check_in()
         shown = run.trained[0]
         return {

@@ -68,7 +68,7 @@ def _chart(picture: Chart) -> dict[str, Any]:
 def _short(values: Any) -> Any:
     """Numbers to a few significant digits; those that are not finite become None."""
     array = np.asarray(values, dtype=float)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         size = 10.0 ** (DIGITS - 1 - np.floor(np.log10(np.abs(array))))
         rounded = np.where(np.isfinite(size), np.rint(array * size) / size, 0.0)
     return plain(np.where(np.isfinite(array), rounded, np.nan))

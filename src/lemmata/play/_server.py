@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -72,6 +72,8 @@ def make_app(
             return _refusal(400, str(error))
         except CrowdedError as error:
             return _refusal(503, str(error))
+        except ClientDisconnect:  # in the middle of its request: there is nobody to tell
+            return _refusal(400, "this request has no end")
 
     routes = [
         Route("/", file),

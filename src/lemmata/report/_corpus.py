@@ -61,7 +61,7 @@ CLEAR = (
 
 CONTESTED = (
     "Pairs of tokens of which now one, now the other came next while both were in the window. They "
-    "are tied: attention will never decide between them, and shares itself out as W^cyc says."
+    "are tied: attention will never decide between them, and shares itself out."
 )
 
 
@@ -93,10 +93,9 @@ def _in_words(corpus: Corpus) -> Markup:
         element(
             "p",
             f"But {_percent(n['tied_samples'], n['reached'])} of the samples that can be learnt "
-            "have a tie around their label: frequent tokens beat each other all the time. There "
-            "attention does not learn who wins but how often. Few tokens are concerned ("
-            f"{n['tied_tokens'] / max(n['cells'], 1):.1%} of all places in the orders), and they "
-            "are the ones that matter.",
+            "have a tie around their label: it beats another token and is beaten by it, directly "
+            "or through others. There attention does not learn who wins but how often. Tied tokens "
+            f"take {n['tied_tokens'] / max(n['cells'], 1):.1%} of all places in the orders.",
         ),
     )
 
@@ -183,8 +182,8 @@ def _sizes(corpus: Corpus, found: Highlights) -> Markup:
         element("h2", "How large the ties are"),
         element(
             "p",
-            "After frequent tokens, large crowds of tokens beat each other in circles; after rare "
-            "ones the order is clear, if only because little is known.",
+            "After how many last tokens so many tokens beat each other in circles, at most. After "
+            "a rare one the order can be clear only because little is known.",
         ),
         table(head, rows, len(rows), "sizes"),
     )

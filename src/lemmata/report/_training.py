@@ -13,7 +13,17 @@ from lemmata.drawing import Panel, percent, picture_bytes, plot_panels
 from lemmata.settings import AbstractSetting, Look, Prediction, Run
 
 from ._document import document, inline_svg
-from ._pieces import MOST_ROWS, chip, clean, facts, folded, more_line, separated, table
+from ._pieces import (
+    MOST_ROWS,
+    chip,
+    clean,
+    facts,
+    folded,
+    more_line,
+    scrolled,
+    separated,
+    table,
+)
 
 MOST_INSTANCES = 10
 
@@ -110,7 +120,12 @@ def _curves(folder: Path, stem: str, setting: AbstractSetting[Any], run: Run, i:
         "section",
         element("h3", "Curves"),
         element(
-            "figure", inline_svg(svg.decode(), f"{stem}-", f"curves of {run.instances[i].name}")
+            "figure",
+            scrolled(
+                inline_svg(svg.decode(), f"{stem}-", f"curves of {run.instances[i].name}"),
+                "curves",
+                "wide curves",
+            ),
         ),
         element("p", said, class_="note") if said else None,
         facts((mathematics(title), mathematics(says)) for title, says in meanings if says),

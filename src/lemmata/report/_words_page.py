@@ -27,9 +27,9 @@ def _line(line: str | Text) -> Markup:
 
 
 def _table(found: Table) -> Markup:
-    head = [clean(column.header) for column in found.columns]
+    head = [mathematics(clean(column.header)) for column in found.columns]
     rows = [
         [clean(cell) for cell in row]
         for row in zip(*(column.cells for column in found.columns), strict=True)
     ]
-    return table(head, rows, len(rows), "rows")
+    return element("div", table(head, rows, len(rows), "rows"), class_="exact")

@@ -104,7 +104,7 @@ def run(
     film = store if isinstance(store, Film) else None
     store = None if film else store
     # All groups have the same shapes: what is stored under a program is described once.
-    advance = _advance_briefly if _is_brief(parts[0]) else _advance_well
+    advance = _program(parts[0], film)
     like, programs = _describe(parts[0], advance, chunk) if store else (None, [])
     stop: list[bool] = []
 
@@ -131,13 +131,15 @@ def run(
     return Recording(steps, series, final, states)
 
 
-def _is_brief(dynamics: AbstractDynamics[StateT]) -> bool:
-    """Whether compiling counts more than running.
+def _program(dynamics: AbstractDynamics[StateT], film: Film | None) -> Callable[..., Any]:
+    """The loop, compiled as hard as it is worth.
 
     The number of steps has no say: the beginning of a long run has the bits of a short one.
     """
     numbers = sum(np.size(leaf) for leaf in jax.tree.leaves(dynamics))
-    return dynamics.compiles_briefly and numbers < LARGE
+    if film and film.quick:
+        return _advance_once
+    return _advance_briefly if dynamics.compiles_briefly and numbers < LARGE else _advance_well
 
 
 def _run_group(
@@ -232,6 +234,7 @@ def _advance(
 
 
 _start_once = compiled_once(_start)
+_advance_once = compiled_once(_advance)
 _advance_briefly = compiled_briefly(_advance)
 _advance_well = compiled_well(_advance)
 

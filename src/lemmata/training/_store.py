@@ -110,11 +110,13 @@ class Film(Store):
     """Keeps nothing on disk: lets a run keep the state of every record in memory instead.
 
     The numbers that are recorded are the same to the bit. Runs with more than ``room`` bytes of
-    states keep none.
+    states keep none. A ``quick`` one is for a glance at a few steps: its program is compiled in
+    half the time, and the last digits may differ.
     """
 
-    def __init__(self, room: int = 100_000_000):
+    def __init__(self, room: int = 100_000_000, *, quick: bool = False):
         self.room = room
+        self.quick = quick
 
     def has_room(self, state: Any, records: int) -> bool:
         """Whether the states of all records may be kept."""

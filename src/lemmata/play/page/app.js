@@ -189,7 +189,7 @@ function problems() {
   const more = analysis.instances > 1
     ? [h("p", { class: "note" }, `The first of ${analysis.instances} instances is shown.`)] : [];
   if (!analysis.problems.length) return more;
-  return [...more, h("details", { open: true }, h("summary", {}, "What is wrong with it"),
+  return [...more, h("details", { open: true }, h("summary", {}, "Assumptions that it does not meet"),
     h("ul", {}, analysis.problems.map((problem) => h("li", {},
       problem.message, h("span", { class: "note" }, ` ${problem.where}`)))))];
 }
@@ -251,7 +251,8 @@ function hearVerdicts(kind, said) {
   if (said.label !== dataKey()) return;
   verdicts[kind] = said.news ?? verdicts[kind];
   const judging = said.news?.judging;
-  const now = said.state === "running" ? judging ? `checking ${judging} …` : "starting …"
+  const now = said.state === "running" ? judging ? `checking ${judging} …`
+    : kind === "glance" ? "checking what takes no training …" : "starting …"
     : said.state === "refused" ? said.reason : "";
   $("judging").textContent = now;
   if (analysis) drawTheorems($("statements"), analysis.theorems, verdicts);

@@ -30,7 +30,7 @@ export function layout(title, x, y) {
     title: { text: title, font: { size: 13 }, x: 0.02, xanchor: "left", y: 0.97, yanchor: "top" },
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     font: { color: colour("--ink"), family: "system-ui, sans-serif" },
-    margin: { l: 44, r: 10, t: 30, b: 34 }, height: 210, showlegend: false,
+    margin: { l: 44, r: 10, t: 10, b: 34 }, height: 190, showlegend: false,
     xaxis: { ...axis, ...x }, yaxis: { ...axis, ...y }, hovermode: "closest",
   };
 }
@@ -108,7 +108,7 @@ export async function curvesAsSvg(ground) {
   for (const chart of charts) {
     const width = 520, height = 260;
     const { data, layout: held } = chart.plot;
-    const text = await plotAsSvg({ data, layout: { ...held,
+    const text = await plotAsSvg({ data, layout: { ...held, margin: { ...held.margin, t: 34 },
       title: { ...held.title, text: chart.name } } }, width, height);
     parts.push(text.replace("<svg ", `<svg y="${top}" `));
     top += height;

@@ -39,8 +39,8 @@ export function save(name, content, type) {
 }
 
 export const short = (x) =>
-  x === null || x === undefined ? "–" : Math.abs(x) >= 1e5 || (x !== 0 && Math.abs(x) < 1e-3)
-    ? x.toExponential(3) : Number(x.toPrecision(5)).toString();
+  (x === null || x === undefined ? "–" : Math.abs(x) >= 1e5 || (x !== 0 && Math.abs(x) < 1e-3)
+    ? x.toExponential(3) : Number(x.toPrecision(5)).toString()).replace("-", "−");
 
 const known = new Map();
 

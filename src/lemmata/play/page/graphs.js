@@ -3,6 +3,9 @@
 import { h, math, svg } from "./dom.js";
 import { graphAsSvg, saver } from "./drawings.js";
 
+const MEANING = { realizable: " (every answer is in its sentence)",
+  acyclic: " (no two words beat each other)" };
+
 function box(of, look, radius) {
   return svg("rect", { x: of.left, y: of.top, width: of.width, height: of.height, rx: radius,
     class: look });
@@ -92,8 +95,10 @@ export function orders(found) {
     h("div", { class: "graphs" }, found.graphs.map(graphFigure)),
     found.hidden ? h("p", { class: "note" }, `and ${found.hidden} more, not drawn`) : null,
     h("p", { class: "facts" }, facts.map(([name, value]) =>
-      h("span", {}, `${name.replaceAll("_", " ")}: `, h("b", {}, value)))),
+      h("span", {}, `${name.replaceAll("_", " ")}: `, h("b", {}, value), MEANING[name] ?? ""))),
     h("h3", {}, "Where the weights go"),
+    h("p", { class: "note" }, "Training lets the weights grow without end. Where their direction goes "
+      + "is known beforehand, in exact numbers."),
     ...limits(found.limits),
     outlook(found.selections),
   ].filter(Boolean);
@@ -103,7 +108,7 @@ export function words(items) {
   // What a setting says in words: lines and tables.
   return items.map((item) => item.head
     ? h("div", { class: "scroll", tabindex: "0" }, h("table", {},
-      h("thead", {}, h("tr", {}, item.head.map((x) => h("th", { scope: "col" }, x)))),
+      h("thead", {}, h("tr", {}, item.head.map((x) => h("th", { scope: "col" }, math(x))))),
       h("tbody", {}, item.rows.map((row) => h("tr", {}, row.map((x) => h("td", {}, x)))))))
     : item.style === "bold" ? h("h3", {}, math(item.says))
       : h("p", { class: /red|yellow/.test(item.style) ? "caution" : null }, math(item.says)));

@@ -61,7 +61,7 @@ function heat(picture) {
   const take = saver(picture.title, () => heatAsSvg(picture, { scale, matrices: [
     ["now", picture.values[moment]], ...(picture.goal ? [[picture.goal_title, picture.goal]] : [])] }));
   const figure = h("figure", { class: "matrices" },
-    h("figcaption", {}, h("b", {}, math(picture.title)), " ", math(picture.says), " ", take),
+    h("figcaption", {}, h("b", {}, math(picture.title), "."), " ", math(picture.says), " ", take),
     h("div", { class: "scroll pair", tabindex: "0" }, pair));
   return { figure, show(index) {
     moment = index;
@@ -72,10 +72,10 @@ function heat(picture) {
 function frame(picture, traces) {
   const plot = h("div", { class: "plot" });
   const legend = traces.map((trace) => h("span", {}, h("i", { class: trace.mode === "markers"
-    ? "dot" : trace.line.dash ? "dashed" : "", style: `color:${(trace.line ?? trace.marker).color}` }),
+    ? `dot ${trace.marker.symbol ?? ""}` : trace.line.dash ? "dashed" : "", style: `color:${(trace.line ?? trace.marker).color}` }),
   trace.name));
   const figure = h("figure", { class: "chart" },
-    h("figcaption", {}, h("b", {}, math(picture.title)), " ", math(picture.says), " ",
+    h("figcaption", {}, h("b", {}, math(picture.title), "."), " ", math(picture.says), " ",
       saver(picture.title, async () => plotAsSvg({ data: plot.data,
         layout: { ...plot.layout, paper_bgcolor: ground(),
           margin: { l: 64, r: 16, t: 24, b: 52 } } }, 640, 400))), plot,

@@ -37,7 +37,7 @@ export function drawSliders(place, sliders, change) {
         change(slider.name, value);
       } });
     const row = h("div", { class: "slider" },
-      h("label", { for: id }, h("b", {}, slider.name), " = ", output, " ",
+      h("label", { for: id }, h("b", {}, math(slider.title)), " = ", output, " ",
         h("span", { class: "note" }, math(slider.says))),
       h("div", { class: "track" }, input, h("div", { class: "marks" })), h("ul", { class: "ranges" }));
     mark(row, slider);

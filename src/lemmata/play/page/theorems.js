@@ -13,7 +13,7 @@ export function drawTheorems(place, theorems, { glance, judge }) {
     return;
   }
   place.replaceChildren(h("ul", { class: "theorems" }, theorems.map((theorem) => {
-    const verdict = verdicts.get(theorem.name);
+    const verdict = theorem.applies ? verdicts.get(theorem.name) : null;
     const known = theorem.kind && !verdict ? h("span", { class: "note" },
       ` (as printed it is known to fail somewhere: ${theorem.kind})`) : null;
     return h("li", {}, h("code", {}, theorem.name), " ",
@@ -24,7 +24,7 @@ export function drawTheorems(place, theorems, { glance, judge }) {
       theorem.broken.length ? h("p", { class: "note" }, "Not met: ",
         theorem.broken.map((says, i) => [i ? "; " : "", ...math(says)]).flat()) : null,
       verdict ? h("p", { class: "note" }, verdict.reason,
-        verdict.worth ? ` (${verdict.worth})` : "") : null);
+        verdict.status === "fails" ? ` (${verdict.worth})` : "") : null);
   })));
 }
 

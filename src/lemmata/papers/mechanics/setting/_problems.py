@@ -40,7 +40,7 @@ def cycles(data: TokenData, graphs: Mapping[int, PriorityGraph]) -> list[Problem
                     "cyclic",
                     f"last token {data.name(query)}; {', '.join(dict.fromkeys(sources))}",
                     f"{' beats '.join(map(data.name, walk))}: these tokens are tied, so the data "
-                    "is not acyclic (Definition 2) and W^cyc decides between them",
+                    "is not acyclic (Definition 2): they will share attention",
                 )
             )
     return problems

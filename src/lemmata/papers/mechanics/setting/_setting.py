@@ -69,9 +69,10 @@ COLUMNS = (
 """What is recorded; columns without a title are too many for a terminal."""
 
 ABOUT = (
-    "One attention layer reads a sentence without its last word and has to guess that word by "
-    "looking at a word before. The word in front of the gap asks the question: under it, the right "
-    "word must beat all others. Those orders decide where training goes."
+    "One attention layer sees a sentence without its last word and has to guess that word: the "
+    "answer is among the words that it sees, and it must attend to it. The last word that it sees "
+    "asks: after it, the right words must get more attention than others, that is, beat them. Who "
+    "beats whom decides where training goes."
 )
 
 FEW = 100

@@ -39,7 +39,7 @@ def _plane(trained: TrainedPlan) -> Plane:
     lines = {}
     if trained.plan.kind == "one-hot" and len(known):
         grid = np.linspace(min(0.0, float(known.min())), float(known.max()), 200)
-        lines["alpha*, where alpha would rest"] = (
+        lines["α*, where α would rest"] = (
             grid,
             np.asarray(best_alpha(missed(grid, T, q), T, q)),
         )
@@ -50,7 +50,7 @@ def _plane(trained: TrainedPlan) -> Plane:
         "then C, the sharpness of attention, grows and alpha returns to 1. Phase I of the proof "
         "ends where alpha reaches 1 - κ/10; the last stretch has a loss below eps.",
         "C (how sharp attention is)",
-        "alpha (size of the output)",
+        "α (size of the output)",
         C,
         alpha,
         _phases(alpha, trained.series["loss"], level, trained.plan.epsilon),
@@ -98,9 +98,9 @@ def _attention(trained: TrainedPlan) -> Iterator[Attention]:
     inside = np.arange(T) < q
     weights = np.where(inside, (1 - off[:, None]) / q, off[:, None] / (T - q))
     names = tuple(f"chosen {k + 1}" if k < q else f"other {k + 1 - q}" for k in range(T))
-    shown = slice(0, max(MOST_POSITIONS, q + 1))
-    title = f"should select the {q} chosen of {T} positions, evenly"
-    yield Attention(title, names[shown], weights[:, shown], tuple(range(q)))
+    most = max(MOST_POSITIONS, q + 1)
+    title = f"should select the {q} chosen of {T} positions, evenly; all others get the same"
+    yield Attention(title, names[:most], weights[:, :most], tuple(range(q)))
 
 
 def _lengths(trained: TrainedPlan) -> Iterator[Chart]:
