@@ -24,7 +24,9 @@ from ._options import Option as Option
 from ._options import Parameter as Parameter
 from ._options import check_options as check_options
 from ._options import number_or as number_or
+from ._options import real_number as real_number
 from ._options import step_numbers as step_numbers
+from ._options import whole_number as whole_number
 from ._orders import CONTRADICTION as CONTRADICTION
 from ._orders import LimitView as LimitView
 from ._orders import OrdersView as OrdersView
