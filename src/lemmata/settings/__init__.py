@@ -1,6 +1,8 @@
 """What a setting is: how instances are read, drawn, analysed and trained, and what is recorded."""
 
 from ._ball_adam import BallAdam as BallAdam
+from ._ball_matrices import as_balls as as_balls
+from ._ball_matrices import dot as dot
 from ._documents import encode as encode
 from ._documents import options_in as options_in
 from ._documents import problems_document as problems_document
