@@ -120,12 +120,13 @@ def statements(
     *,
     on: Experiment[Any] | None = None,
     hypotheses: tuple[Hypothesis, ...] = (),
+    unbreakable: str | None = None,
 ) -> Callable[..., Callable[[CheckT], CheckT]]:
     """A decorator that makes a claim of the paper out of a check, and one of each version.
 
     The check itself stays a function, and holds its claims as ``check.claims``. The setting of a
-    paper in the registry need not be given. ``on`` and ``hypotheses`` are those of every claim
-    that does not name its own.
+    paper in the registry need not be given. ``on``, ``hypotheses`` and ``unbreakable`` are those
+    of every claim that does not name its own.
     """
 
     def claim(
@@ -138,7 +139,7 @@ def statements(
         kind: Kind | str | None = None,
         counterexample: Callable[..., Comparisons] | None = None,
         exact: Exact | None = None,
-        unbreakable: str | None = None,
+        unbreakable: str | None = unbreakable,
         versions: Sequence[Version] = (),
         **parameters: Any,
     ) -> Callable[[CheckT], CheckT]:

@@ -36,4 +36,5 @@ from ._style import COLUMN_WIDTH as COLUMN_WIDTH
 from ._style import PALETTE as PALETTE
 from ._style import SMALL as SMALL
 from ._style import TEXT_WIDTH as TEXT_WIDTH
+from ._style import new_figure as new_figure
 from ._style import style as style

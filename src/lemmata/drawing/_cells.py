@@ -120,8 +120,6 @@ def draw_kinds(
     y: GridAxis,
     grid: Float[np.ndarray, "ys xs"] | Int[np.ndarray, "ys xs"],
     kinds: Mapping[str, str],
-    *,
-    columns: int | None = None,
 ) -> None:
     """One of several kinds for every point, as its place in ``kinds`` (a colour each); NaN, none.
 
@@ -138,7 +136,7 @@ def draw_kinds(
         handles=patches,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=columns or len(patches) or 1,
+        ncols=len(patches) or 1,
         handlelength=1.0,
         columnspacing=1.0,
     )
@@ -152,14 +150,13 @@ def draw_contours(
     levels: Sequence[float | int],
     *,
     says: Callable[[float], str] = lambda level: number(level, 2),
-    colour: str = PALETTE["black"],
 ) -> None:
     """Lines of equal numbers with their numbers, where enough of the grid is known."""
     with np.errstate(invalid="ignore"):
         crossed = [v for v in sorted(levels) if np.nanmin(grid) < v < np.nanmax(grid)]
     if min(grid.shape) < 2 or not crossed:
         return
-    lines = axes.contour(x.places, y.places, grid, crossed, colors=colour, linewidths=0.7)
+    lines = axes.contour(x.places, y.places, grid, crossed, colors=PALETTE["black"], linewidths=0.7)
     for text in axes.clabel(lines, fontsize=SMALL, fmt=lambda level: says(float(level))):
         text.set_rotation(0)
 

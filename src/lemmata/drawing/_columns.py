@@ -9,7 +9,7 @@ from jaxtyping import Float, Num
 
 from lemmata._errors import InputError, unknown_name
 
-from ._style import COLUMN_WIDTH, PALETTE, TEXT_WIDTH, style
+from ._style import COLUMN_WIDTH, PALETTE, TEXT_WIDTH, new_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,13 +36,10 @@ def plot_column(
     """The mean over instances on a band: quantiles from 5 % to 95 %, or the mean's interval."""
     if band not in BANDS:
         raise InputError(unknown_name("band", band, BANDS))
-    from matplotlib.figure import Figure
 
     known = rows[~np.isnan(rows).all(axis=1)]
     mean = known.mean(axis=0)
-    with style():
-        picture = Figure(figsize=(COLUMN_WIDTH, 0.7 * COLUMN_WIDTH))
-        axes = picture.subplots()
+    with new_figure(0.7 * COLUMN_WIDTH, width=COLUMN_WIDTH) as (picture, axes):
         if band != "none" and len(known) > 1:
             low, high = np.quantile(known, [0.05, 0.95], axis=0)
             if band == "ci95":

@@ -6,7 +6,10 @@ no dates, no random identifiers, no settings of the user's.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLUMN_WIDTH = 3.4
 """The width of one column, in inches."""
@@ -80,3 +83,21 @@ def style() -> Iterator[None]:
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_SETTINGS)
         yield
+
+
+@contextmanager
+def new_figure(
+    height: float,
+    rows: int = 1,
+    columns: int = 1,
+    *,
+    width: float = TEXT_WIDTH,
+    dpi: int | None = None,
+    **grid: Any,
+) -> Iterator["tuple[Figure, Any]"]:
+    """A figure in this style, so many inches high, and its axes, as ``subplots`` arranges them."""
+    from matplotlib.figure import Figure
+
+    with style():
+        picture = Figure(figsize=(width, height), dpi=dpi)
+        yield picture, picture.subplots(rows, columns, **grid)

@@ -33,11 +33,11 @@ def chip(token: Token, note: str | None = None, shade: float = 0.0) -> Markup:
     return element("span", words, class_="token", title=whole, style=ground)
 
 
-def chips(tokens: Sequence[Token], most: int = MOST_ROWS, separator: str = " ") -> Markup:
+def chips(tokens: Sequence[Token], most: int = MOST_ROWS) -> Markup:
     """Tokens side by side; of many, the first and how many more there are."""
     if not tokens:
         return Markup("–")
-    shown = separated([chip(token) for token in tokens[:most]], separator)
+    shown = separated([chip(token) for token in tokens[:most]], " ")
     return join(shown, more(len(tokens) - most, "tokens"))
 
 

@@ -1,6 +1,8 @@
 """What a setting is: how instances are read, drawn, analysed and trained, and what is recorded."""
 
 from ._ball_adam import BallAdam as BallAdam
+from ._ball_matrices import as_balls as as_balls
+from ._ball_matrices import dot as dot
 from ._documents import encode as encode
 from ._documents import options_in as options_in
 from ._documents import problems_document as problems_document
@@ -24,7 +26,9 @@ from ._options import Option as Option
 from ._options import Parameter as Parameter
 from ._options import check_options as check_options
 from ._options import number_or as number_or
+from ._options import real_number as real_number
 from ._options import step_numbers as step_numbers
+from ._options import whole_number as whole_number
 from ._orders import CONTRADICTION as CONTRADICTION
 from ._orders import LimitView as LimitView
 from ._orders import OrdersView as OrdersView

@@ -95,6 +95,28 @@ RECORD = Option(
 )
 
 
+def whole_number(
+    name: str,
+    says: str,
+    *algorithms: str,
+    usual: Any = None,
+    expects: str = "a whole number",
+) -> Option:
+    """A count, under its own name on the command line."""
+    return Option(name, _flag(name), says, int, expects, algorithms, usual=usual)
+
+
+def real_number(
+    name: str, says: str, *algorithms: str, usual: Any = None, expects: str = "a number"
+) -> Option:
+    """A size, under its own name on the command line."""
+    return Option(name, _flag(name), says, float, expects, algorithms, usual=usual)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
 def number_or(*words: str) -> Callable[[str], float | str]:
     """A parser of a number, or of one of some words."""
 

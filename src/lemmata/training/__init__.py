@@ -24,6 +24,7 @@ from ._run import run as run
 from ._schedule import every as every
 from ._schedule import log_spaced as log_spaced
 from ._schedule import record_steps as record_steps
+from ._single import SingleRun as SingleRun
 from ._store import Film as Film
 from ._store import Store as Store
 from ._store import fingerprint as fingerprint

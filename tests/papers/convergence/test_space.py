@@ -10,10 +10,11 @@ from oracles.golden import cases
 
 from lemmata.papers.convergence.experiments._points import equation_6
 from lemmata.papers.convergence.setting import REALIZABLE, SETTING, Dataset, Joint, TwoStage
-from lemmata.papers.convergence.setting._replay import _evaluate, _inputs, _matrix, replay
+from lemmata.papers.convergence.setting._replay import _evaluate, _inputs, replay
 from lemmata.papers.convergence.setting._scopes import realizable_sentences, small_datasets
 from lemmata.papers.convergence.setting._space import SentenceSpace
 from lemmata.search import read_back
+from lemmata.settings import as_balls
 from lemmata.tokens import TokenData
 
 SPACE = SentenceSpace()
@@ -70,7 +71,7 @@ def test_printed_gradient_agrees_with_balls_however_rare_the_inputs(log_pi) -> N
     rare = np.where(choice, np.linspace(*log_pi, len(choice)), -1.0)
     instance = replace(instance, log_frequency=rare)
     values, weights = np.random.default_rng(3).standard_normal((2, instance.K, instance.K))
-    slope = _evaluate(_matrix(weights), _inputs(instance, _matrix(values)), instance.K)[1]
+    slope = _evaluate(as_balls(weights), _inputs(instance, as_balls(values)), instance.K)[1]
     length = sum(x**2 for x in slope.entries()).sqrt()
     unit = np.array([float(x / length) for x in slope.entries()]).reshape(weights.shape)
     printed = equation_6(instance, values, weights)

@@ -16,13 +16,11 @@ from .setting import Plan, Task, walsh, walsh_encodings
 Signs = Int[np.ndarray, "d_e T"]
 
 
-def plan_of(
-    name: str, signs: Signs, q: int, *, d: int = 1, rate: float = 1.0, epsilon: float = 1e-3
-) -> Plan:
-    """A plan with these signs, scaled to unit length, as its encodings."""
+def plan_of(name: str, signs: Signs, q: int) -> Plan:
+    """A plan with these signs, scaled to unit length, as its encodings; d and eta are 1."""
     d_e, T = signs.shape
     E = signs / np.sqrt(d_e)
-    return Plan(name, Task(T, q, d), rate, epsilon, d_e=d_e, encodings=E)
+    return Plan(name, Task(T, q, 1), 1.0, 1e-3, d_e=d_e, encodings=E)
 
 
 def three_vectors(d_e: int) -> Signs:
@@ -46,16 +44,14 @@ def with_more_positions(signs: Signs) -> Int[np.ndarray, "eight_d_e T_plus_7"]:
     return np.concatenate([old, new], axis=1)
 
 
-def walsh_plan(
-    task: Task, d_e: int, *, rate: float = 1.0, epsilon: float = 1e-3, name: str = ""
-) -> Plan:
+def walsh_plan(task: Task, d_e: int, *, rate: float = 1.0, epsilon: float = 1e-3) -> Plan:
     """A plan with orthogonal sign vectors; d_e is a power of two, at least T, or a multiple.
 
     Inner products of sign vectors with d_e entries, d_e even, are multiples of 2/d_e. With delta
     below that the (q, delta)-RIP leaves exactly the orthogonal encodings, for which the recursion
     is that of one-hot encodings with d_e for T - 1.
     """
-    name = name or f"T={task.T} q={task.q} d={task.d} d_e={d_e} eta={rate:g}, orthogonal"
+    name = f"T={task.T} q={task.q} d={task.d} d_e={d_e} eta={rate:g}, orthogonal"
     return Plan(name, task, rate, epsilon, d_e=d_e, encodings=walsh_encodings(d_e, task.T))
 
 

@@ -1,7 +1,6 @@
 """What Figures 2b and 5 are said to show about the four-layer transformer."""
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -26,7 +25,7 @@ from ..setting import DeepRun
 from ._by_plan import for_each_plan
 from .training import fall_together
 
-claim = partial(statements("context"), on=DEEP, unbreakable="it speaks of the runs of a figure")
+claim = statements("context", on=DEEP, unbreakable="it speaks of the runs of a figure")
 
 CONFIDENCE = 0.995
 """With how much of Student's t below it a mean over seeds must differ from a bound to decide."""

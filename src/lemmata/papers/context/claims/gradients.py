@@ -1,14 +1,12 @@
 """Lemmas 1 and 6 and the equations around them: gradients, as printed and as derivatives."""
 
-from functools import partial
-
 import numpy as np
 
 from lemmata.claims import Comparisons, Silence, case_by_case, equal, statements
 
 from ..experiments.points import POINTS, Point
 
-claim = partial(statements("context"), on=POINTS)
+claim = statements("context", on=POINTS)
 
 TINY = 1e-100
 """Of a complex step: it is not subtracted from anything, so that no digits are lost."""

@@ -25,7 +25,7 @@ from ._averages import prompts_under, too_many
 from ._in_balls import spectral_gap
 from ._rounding import OPERATIONS
 
-claim = partial(statements("context"), on=PROMISES)
+claim = statements("context", on=PROMISES)
 at_points = partial(claim, on=POINTS, hypotheses=(NOISE,))
 
 

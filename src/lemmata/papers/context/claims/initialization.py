@@ -1,7 +1,5 @@
 """Assumption 2 and Proposition 1: when zeta_0 is positive at the start."""
 
-from functools import partial
-
 import mpmath
 import numpy as np
 
@@ -30,7 +28,7 @@ from ..setting import (
 )
 from ._rounding import OPERATIONS
 
-claim = partial(statements("context"), on=STARTS)
+claim = statements("context", on=STARTS)
 
 TINY = 1e-300
 

@@ -25,7 +25,7 @@ from ..setting import NOISE, Task
 from ._rounding import of_inverse
 from .setup import label_size, token_losses
 
-claim = partial(statements("context"), on=POINTS)
+claim = statements("context", on=POINTS)
 noisy = partial(claim, hypotheses=(NOISE,))
 
 D_3 = "Appendix D.3"

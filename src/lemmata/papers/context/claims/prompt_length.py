@@ -1,7 +1,6 @@
 """Section 3.2 and Figure 3: what a prompt of about m examples is good for."""
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from lemmata.settings import Evidence
 from ..experiments.ridge import FIGURE_SWEEPS, SWEEPS, Sweep
 from ..setting import NOISE
 
-claim = partial(statements("context"), on=SWEEPS, hypotheses=(NOISE,))
+claim = statements("context", on=SWEEPS, hypotheses=(NOISE,))
 
 TEXT = "Section 3.2, the list after (25)"
 

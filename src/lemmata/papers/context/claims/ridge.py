@@ -1,7 +1,6 @@
 """Sections 3.2 and 3.3: which ridge regression it is that the transformer learns."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from ..experiments.points import POINTS, Point
 from ..setting import NOISE, Plan, Task
 from ._rounding import OPERATIONS
 
-claim = partial(statements("context"), on=POINTS)
+claim = statements("context", on=POINTS)
 
 
 def _same(left: np.ndarray, right: np.ndarray, task: Task, level: float, part: str) -> Comparisons:

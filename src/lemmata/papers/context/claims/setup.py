@@ -1,7 +1,6 @@
 """Section 2: labels, the transformer in its two forms, the loss, and the assumptions."""
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from ..setting import (
 )
 from ._averages import NORMAL, SIGN, prompts_under, too_many, values_of
 
-claim = partial(statements("context"), on=POINTS)
+claim = statements("context", on=POINTS)
 
 MOST_NUMBERS = 50_000_000
 """H K^2, the size of the output matrix W^O."""

@@ -19,7 +19,7 @@ from ..experiments.points import GAUSSIAN_POINTS, POINTS, Point, pair_points
 from ..setting import UNIT
 from ._in_balls import change_of_scores, slope_in_Q
 
-claim = partial(statements("context"), on=POINTS)
+claim = statements("context", on=POINTS)
 
 any_norm = partial(
     Version,

@@ -1,7 +1,6 @@
 """(54) to (61) and Lemma 10: the smoothness of the loss, where one factor was not squared."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..setting import UNIT
 from ..theory import smoothness, smoothness_repaired
 from ._in_balls import change_of_slope, change_of_slope_by_terms, change_of_slope_in_Q
 
-claim = partial(statements("context"), on=POINTS, hypotheses=(UNIT,))
+claim = statements("context", on=POINTS, hypotheses=(UNIT,))
 
 STEP_2 = "Appendix B, Step 2"
 

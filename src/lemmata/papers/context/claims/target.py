@@ -1,7 +1,5 @@
 """The target A in its forms: (33) and (34), and (65) and (66) of Appendix C."""
 
-from functools import partial
-
 import numpy as np
 
 from lemmata.claims import Comparisons, case_by_case, equal, repaired, statements
@@ -11,7 +9,7 @@ from ..setting import NOISE, Task
 from ._rounding import of_inverse
 from .gradients import is_square, no_square
 
-claim = partial(statements("context"), on=POINTS, hypotheses=(NOISE,))
+claim = statements("context", on=POINTS, hypotheses=(NOISE,))
 
 
 def _least_squares(task: Task) -> np.ndarray:

@@ -33,7 +33,7 @@ from ..setting import CONVERGENCE, Plan
 
 Smoothness = Callable[[theory.Constants, theory.Real], theory.Real]
 
-claim = partial(statements("context"), hypotheses=CONVERGENCE)
+claim = statements("context", hypotheses=CONVERGENCE)
 along_descent = partial(claim, on=DESCENTS)
 
 PROOF = "Appendix B, proof of Theorem 1"

@@ -4,7 +4,6 @@ What is said of training in general is judged on averages over tasks, with their
 """
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 from jaxtyping import Float
@@ -29,8 +28,8 @@ from ..experiments.initialization import Start
 from ..experiments.training import AT_START, HEADS, SAMPLED, OneLayer
 from ._by_plan import for_each_plan
 
-claim = partial(
-    statements("context"),
+claim = statements(
+    "context",
     on=HEADS,
     unbreakable="it speaks of the runs of a figure, and of averages over tasks",
 )

@@ -11,8 +11,8 @@ from lemmata.drawing import (
     Drawing,
     draw_logarithmic,
     draw_sizes,
+    new_figure,
     number,
-    style,
 )
 
 from ..experiments.deep import DEEP, LOSSES, paper_training
@@ -35,9 +35,7 @@ def draw(bench: Bench) -> Drawing:
     """The three losses against steps."""
     (deep,) = bench.evidence(DEEP)
     least = deep.how.task.minimum
-    with style():
-        picture = Figure(figsize=(COLUMN_WIDTH, 2.6))
-        axes = picture.subplots()
+    with new_figure(2.6, width=COLUMN_WIDTH) as (picture, axes):
         for name in LOSSES:
             axes.plot(
                 deep.steps,

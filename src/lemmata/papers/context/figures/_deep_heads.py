@@ -4,18 +4,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import (
-    PALETTE,
-    TEXT_WIDTH,
-    Drawing,
-    draw_band,
-    draw_logarithmic,
-    number,
-    style,
-)
+from lemmata.drawing import PALETTE, Drawing, draw_band, draw_logarithmic, new_figure, number
 from lemmata.settings import Evidence
 
 from ..experiments.deep import HEADS, LOSSES, Heads, fixed_time
@@ -32,9 +23,7 @@ def draw(bench: Bench) -> Drawing:
     long a step takes, and it only stretches them.
     """
     evidence = bench.evidence(HEADS)
-    with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 2.55))
-        ends, times, steps = picture.subplots(1, 3)
+    with new_figure(2.55, 1, 3) as (picture, (ends, times, steps)):
         _draw_ends(ends, evidence)
         _draw_curves(times, evidence, timed=True)
         times.axvline(fixed_time(evidence), color=PALETTE["grey"], linestyle=":", linewidth=0.9)

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, draw_band, draw_sizes, number, style
+from lemmata.drawing import PALETTE, Drawing, draw_band, draw_sizes, new_figure, number
 from lemmata.settings import Evidence
 
 from ..experiments.ridge import SWEEPS, Sweep
@@ -16,9 +15,7 @@ from ..experiments.ridge import SWEEPS, Sweep
 def draw(bench: Bench) -> Drawing:
     """Exact curves: the distance, and the two risks behind it."""
     sweeps = bench.evidence(SWEEPS)
-    with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 2.35))
-        distance, risk = picture.subplots(1, 2)
+    with new_figure(2.35, 1, 2) as (picture, (distance, risk)):
         _draw_distance(distance, sweeps)
         _draw_risk(risk, sweeps)
         for axes in (distance, risk):

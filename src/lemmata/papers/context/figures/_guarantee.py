@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import COLUMN_WIDTH, PALETTE, Drawing, draw_sizes, number, style
+from lemmata.drawing import COLUMN_WIDTH, PALETTE, Drawing, draw_sizes, new_figure, number
 
 from ..experiments.descents import DESCENTS, Run
 from ..experiments.inference import Promise
@@ -17,9 +16,7 @@ def draw(bench: Bench) -> Drawing:
     """One task of middling size, to where Theorem 2 stops."""
     runs = [run for run in bench.evidence(DESCENTS) if run.choice == (1.0, 1.0)]
     run = runs[len(runs) // 2 - 2]
-    with style():
-        picture = Figure(figsize=(COLUMN_WIDTH, 2.55))
-        axes = picture.subplots()
+    with new_figure(2.55, width=COLUMN_WIDTH) as (picture, axes):
         numbers = _draw_curves(axes, run)
         task = run.plan.task
         sizes = f"$N={task.N}$, $K={task.K}$, $d={task.d}$, $m={task.m}$, $\\tau={task.tau:g}$"

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, draw_sizes, number, style
+from lemmata.drawing import PALETTE, Drawing, draw_sizes, new_figure, number
 
 from ..experiments.training import HEADS, OneLayer, first_task
 
@@ -18,9 +18,7 @@ COLOURS = ("red", "orange", "purple", "green", "blue", "black")
 def draw(bench: Bench) -> Drawing:
     """The gap on a logarithmic axis, and what attention as at the start would leave for H < N."""
     runs = first_task(bench.evidence(HEADS))
-    with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 2.65))
-        grid = picture.subplots(1, 2, sharey=True)
+    with new_figure(2.65, 1, 2, sharey=True) as (picture, grid):
         for axes, tokens, letter in zip(grid, ("unit", "Gaussian"), "ab", strict=True):
             _draw_panel(axes, [case for case in runs if case.tokens == tokens])
             axes.set_title(f"({letter}) {tokens} tokens")

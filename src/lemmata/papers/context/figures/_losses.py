@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import PALETTE, TEXT_WIDTH, Drawing, number, style
+from lemmata.drawing import PALETTE, Drawing, new_figure, number
 
 from ..experiments.training import SAMPLED, OneLayer, curves
 from ._deep import COLOURS, NAMES
@@ -29,9 +28,7 @@ def draw(bench: Bench) -> Drawing:
         "(c) unit, sampled": sampled["unit"],
         "(d) Gaussian, sampled": sampled["Gaussian"],
     }
-    with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 2.45))
-        grid = picture.subplots(1, 4, sharey=True)
+    with new_figure(2.45, 1, 4, sharey=True) as (picture, grid):
         for axes, (title, case) in zip(grid, panels.items(), strict=True):
             _draw_panel(axes, case)
             axes.set_title(title)

@@ -6,20 +6,18 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
 from lemmata.drawing import (
     MAP_DPI,
     PALETTE,
     SMALL,
-    TEXT_WIDTH,
     Drawing,
     GridAxis,
     draw_contours,
     draw_numbers,
+    new_figure,
     number,
-    style,
 )
 
 from ..setting import Plan, draw_task, first_step
@@ -47,9 +45,7 @@ def draw(bench: Bench, sizes: tuple[int, int, int] | None = None) -> Drawing:
     heads = np.unique(np.rint(N * np.geomspace(1, 16, rows)).astype(int))
     promised, taken = steps_over(scales, heads, tasks, bench)
     powers = [fitted_power(n, d, tasks, bench.seed) for n, d in PLACES]
-    with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 2.9), dpi=MAP_DPI)
-        left, right = picture.subplots(1, 2, width_ratios=(1.25, 1))
+    with new_figure(2.9, 1, 2, width_ratios=(1.25, 1), dpi=MAP_DPI) as (picture, (left, right)):
         _draw_map(left, scales, heads, promised, taken)
         _draw_powers(right, scales, tasks, bench.seed, powers)
     numbers = _numbers(scales, heads, promised, taken) | {"powers of zeta_0": powers}

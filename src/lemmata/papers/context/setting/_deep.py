@@ -25,13 +25,13 @@ from scipy.linalg import eigh
 
 from lemmata._errors import InputError, unknown_name
 from lemmata.tokens import Problem
-from lemmata.training import AbstractDynamics, Store, Stream, record_steps, run, stream
+from lemmata.training import AbstractDynamics, SingleRun, Store, Stream, record_steps, run, stream
 
 from ._laws import Law, draw_labels, shifted_law, standard_law
 from ._model import single
 from ._predictors import ridge_predictions
 from ._task import Task
-from ._training import SingleRun, draw_batch
+from ._training import draw_batch
 
 PROMPTS = 10_000
 """Training prompts (Section 4)."""

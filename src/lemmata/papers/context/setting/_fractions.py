@@ -7,6 +7,8 @@ import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
 from jaxtyping import Float
 
+from lemmata.settings import as_balls
+
 from ._task import Task
 
 
@@ -55,8 +57,8 @@ def fixed(task: Task) -> Fixed:
         minimum = sum((missed[k, k] + ridge for k in range(K - N)), fmpq(0)) / (2 * K)
     moment = fmpq_mat([[fmpq(5 if i == j else 1) for j in range(m)] for i in range(m)])
     return Fixed(
-        tokens=matrix(task.tokens),
-        prompt=matrix(task.prompt),
+        tokens=as_balls(task.tokens),
+        prompt=as_balls(task.prompt),
         gram=arb_mat(gram),
         elsewhere=arb_mat(Zt * moment * Z + 5 * ridge * one),
         target=arb_mat(target),
@@ -76,11 +78,6 @@ def _ridge_map(Z: fmpq_mat, gram: fmpq_mat, ridge: fmpq) -> fmpq_mat:
     right = fmpq_mat(rows)
     inner = (right * right.transpose()).inv() * (left.transpose() * left).inv()
     return right.transpose() * inner * left.transpose()
-
-
-def matrix(values: Float[np.ndarray, "rows columns"]) -> arb_mat:
-    """Numbers in float64 as what they are."""
-    return arb_mat([[arb(float(value)) for value in row] for row in values])
 
 
 def _fraction(value: float) -> fmpq:

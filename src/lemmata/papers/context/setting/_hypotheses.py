@@ -1,31 +1,30 @@
 """The paper's assumptions: what a statement takes for granted, and which problems break it."""
 
-from lemmata.settings import Hypothesis
+from lemmata.settings import hypothesis
 
-UNIT = Hypothesis(
-    "unit", "unit tokens", "every token has norm 1 (Section 2)", frozenset({"not_unit"})
-)
-NOISE = Hypothesis("noise", "tau > 0", "labels are noisy (Section 2)", frozenset({"no_noise"}))
-FULL_RANK = Hypothesis(
+UNIT = hypothesis("unit", "unit tokens", "every token has norm 1 (Section 2)", "not_unit")
+NOISE = hypothesis("noise", "tau > 0", "labels are noisy (Section 2)", "no_noise")
+FULL_RANK = hypothesis(
     "full_rank",
     "Assumption 2",
     "every B_k has full row rank at the start",
-    frozenset({"no_full_rank", "zeta_unresolved", "singular"}),
+    "no_full_rank",
+    "zeta_unresolved",
+    "singular",
 )
-RESOLVED = Hypothesis(
+RESOLVED = hypothesis(
     "resolved",
     "a zeta_0 that is known",
     "zeta_0 can be told from zero, in float64 or in more digits",
-    frozenset({"zeta_unresolved"}),
+    "zeta_unresolved",
 )
-ENOUGH_HEADS = Hypothesis(
-    "enough_heads", "H >= N", "as many heads as examples", frozenset({"few_heads"})
-)
-DISTINCT_ROW = Hypothesis(
+ENOUGH_HEADS = hypothesis("enough_heads", "H >= N", "as many heads as examples", "few_heads")
+DISTINCT_ROW = hypothesis(
     "distinct_row",
     "Assumption 3",
     "a coordinate tells all prompt tokens apart",
-    frozenset({"no_distinct_row", "repeated_token"}),
+    "no_distinct_row",
+    "repeated_token",
 )
 
 HYPOTHESES = (UNIT, NOISE, FULL_RANK, RESOLVED, ENOUGH_HEADS, DISTINCT_ROW)

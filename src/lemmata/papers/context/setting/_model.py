@@ -188,10 +188,10 @@ def evaluate(system: System, weights: Weights) -> Evaluation:
     return Evaluation(gap, system.pull_back(attention, weights.w, slope))
 
 
-def system_of(task: Task, heads: int, dtype: type = float) -> System:
+def system_of(task: Task, heads: int) -> System:
     """The system of one task, without padding or batch axis."""
     parts = (task.tokens, task.root, task.target, np.zeros(task.N), np.ones(heads), task.K)
-    return System(*jax.device_put([np.asarray(part, dtype=dtype) for part in parts]))
+    return System(*jax.device_put([np.asarray(part, dtype=float) for part in parts]))
 
 
 def pad_systems(

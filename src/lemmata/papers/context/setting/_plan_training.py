@@ -1,16 +1,16 @@
 """Training plans as users ask for it, with a stop where it blows up."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from lemmata._errors import InputError, unknown_name
-from lemmata.training import Guarded, GuardedState, Recording, Store, log_spaced, record_steps, run
+from lemmata._errors import InputError
+from lemmata.papers._plan_training import AbstractPlanTraining
+from lemmata.training import Guarded, GuardedState, Recording, Store, run
 
 from ._batches import POINTS, Size, batches_of, group_of, shape_of
 from ._deep import NORMS, PROMPTS, DeepRun, DeepTraining
@@ -33,7 +33,6 @@ USUAL_WIDTHS = {"d_model": 64, "d_ff": 128}
 """Of an encoder; Section 4 has four times as much, which takes an hour for what these do in two
 minutes."""
 
-MOST_STEPS = 1_000_000_000
 BLOWN_UP = 1e6
 """A gap so many times the first one means that training has diverged."""
 
@@ -46,14 +45,13 @@ NO_STEP_SIZE = {
 
 
 @dataclass(frozen=True)
-class PlanTraining:
+class PlanTraining(AbstractPlanTraining):
     """How plans are trained; None means the usual choice.
 
+    ``adam`` is in float32. One step size is for Q and w; ``gd`` has those of (16) unless it is
+    given.
+
     Attributes:
-        algorithm: ``gd``, or ``adam`` in float32.
-        rate: one step size for Q and w; for ``gd`` those of (16) unless given.
-        steps: how many.
-        record: which to record; spread evenly over their logarithm unless given.
         sample: train on batches from so many prompts; 0 for the population loss.
         batch: prompts in a batch.
         frozen: keep Q where it starts.
@@ -62,10 +60,8 @@ class PlanTraining:
         norm, d_model, d_ff: of that encoder, see ``DeepTraining``.
     """
 
-    algorithm: str = "gd"
-    rate: float | None = None
-    steps: int | None = None
-    record: tuple[int, ...] | None = None
+    usual_steps: ClassVar = USUAL_STEPS
+
     sample: int = 0
     batch: int = USUAL_BATCH
     frozen: bool = False
@@ -76,12 +72,7 @@ class PlanTraining:
     d_ff: int = USUAL_WIDTHS["d_ff"]
 
     def __post_init__(self) -> None:
-        if self.algorithm not in ALGORITHMS:
-            raise InputError(unknown_name("algorithm", self.algorithm, ALGORITHMS))
-        if self.rate is not None and not (math.isfinite(self.rate) and self.rate > 0):
-            raise InputError(f"the step size must be a positive number; got {self.rate}")
-        if self.total > MOST_STEPS:
-            raise InputError(f"{self.total:,} steps are too many (at most {MOST_STEPS:,})")
+        super().__post_init__()
         if self.sample < 0 or self.batch < 1:
             raise InputError(
                 f"sample and batch are numbers of prompts; got {self.sample} and {self.batch}"
@@ -90,23 +81,10 @@ class PlanTraining:
             raise InputError(f"seed must be a whole number from 0 to 2^32 - 1; got {self.seed}")
         if self.layers < 1:
             raise InputError(f"layers must be a positive number; got {self.layers}")
-        _ = self.recorded
 
     def seeded(self, plan: Plan) -> Plan:
         """The plan, with the seed that was asked for."""
         return plan if self.seed is None else replace(plan, seed=self.seed)
-
-    @property
-    def total(self) -> int:
-        """How many steps."""
-        return USUAL_STEPS[self.algorithm] if self.steps is None else self.steps
-
-    @property
-    def recorded(self) -> Int[np.ndarray, "records"]:
-        """The steps to record, the last one always."""
-        if self.record is None and self.total >= 0:
-            return log_spaced(self.total)
-        return record_steps((*(self.record or ()), self.total), self.total)
 
     @property
     def by_theory(self) -> bool:

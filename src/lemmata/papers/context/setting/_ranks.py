@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from flint import arb, arb_mat, ctx
 
+from lemmata.settings import dot
+
 from ._fractions import Fixed, fixed
 from ._plan import Plan
-from ._replay import attention_in_balls, columns_of, inner
+from ._replay import attention_in_balls, columns_of
 
 BITS = (320, 1_280, 5_120)
 """More where fewer leave something open."""
@@ -54,7 +56,7 @@ def _left_over(task: Fixed, attention: list[arb_mat], k: int) -> arb:
     wanted = arb_mat([[task.target[n, k]] for n in range(task.N)])
     pulled = C.transpose() * (task.gram * wanted)
     w = (C.transpose() * task.gram * C).solve(pulled)
-    return inner(wanted, task.gram * wanted) - inner(pulled, w)
+    return dot(wanted, task.gram * wanted) - dot(pulled, w)
 
 
 def _precisely(plan: Plan) -> Iterator[tuple[Fixed, list[arb_mat]]]:

@@ -16,9 +16,9 @@ import numpy as np
 from flint import acb_mat, arb, arb_mat, ctx
 from jaxtyping import Int
 
-from lemmata.settings import BallAdam, Balls
+from lemmata.settings import BallAdam, Balls, as_balls, dot
 
-from ._fractions import Fixed, fixed, matrix
+from ._fractions import Fixed, fixed
 from ._model import Weights
 from ._plan import Plan
 from ._plan_training import BLOWN_UP, PlanTraining
@@ -88,7 +88,7 @@ def replay(plan: Plan, training: PlanTraining, steps: Int[np.ndarray, "records"]
             continue
         here = descent.at(place)
         guarantee = first.gap * shrink**step if training.by_theory else shrink
-        other = inner(here.away, descent.task.elsewhere * here.away) / K
+        other = dot(here.away, descent.task.elsewhere * here.away) / K
         moved = _norm(here.moved) / _norm(start)
         loss = here.gap + descent.task.minimum
         records.append((here.gap, loss, guarantee, 2 * here.gap, other, moved))
@@ -100,7 +100,7 @@ def replay(plan: Plan, training: PlanTraining, steps: Int[np.ndarray, "records"]
 def evaluate_in_balls(task: Fixed, weights: Weights) -> tuple[Point, list[arb_mat], arb_mat]:
     """The loss at weights, and its gradient in every Q_h and in w."""
     descent = Descent(task, _heads(weights), arb(1), arb(1))
-    at = descent.at(replace(descent.first, w=matrix(np.asarray(weights.w))))
+    at = descent.at(replace(descent.first, w=as_balls(np.asarray(weights.w))))
     return at, *descent.slopes(at)
 
 
@@ -110,7 +110,7 @@ def attention_in_balls(task: Fixed, weights: Weights) -> list[arb_mat]:
 
 
 def _heads(weights: Weights) -> list[arb_mat]:
-    return [matrix(Q) for Q in np.asarray(weights.Q).transpose(1, 0, 2)]
+    return [as_balls(Q) for Q in np.asarray(weights.Q).transpose(1, 0, 2)]
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class Descent:
             for k in range(self.task.K):
                 away[n, k] += sum((attention[h][n, k] * w[h, k] for h in heads), arb(0))
         weighted, K = self.task.gram * away, self.task.K
-        gap = inner(away, weighted) / (2 * K)
+        gap = dot(away, weighted) / (2 * K)
         return Point(moved, w, attention, away, weighted / K, gap)
 
     def _roughly(self, place: Place) -> Point:
@@ -250,7 +250,7 @@ class Descent:
             C = columns_of(at.attention, k)
             square = C.transpose() * self.task.gram * C
             fourth = square * square
-            most = most.max(_root(_root(inner(fourth, fourth))))
+            most = most.max(_root(_root(dot(fourth, fourth))))
         return most
 
 
@@ -298,11 +298,6 @@ def _least_eigenvalue(task: Fixed, attention: list[arb_mat]) -> arb:
 def columns_of(attention: list[arb_mat], k: int) -> arb_mat:
     """C_k, one column a head."""
     return arb_mat([[s[n, k] for s in attention] for n in range(attention[0].nrows())])
-
-
-def inner(a: arb_mat, b: arb_mat) -> arb:
-    """The sum of the products of entries."""
-    return sum((x * y for x, y in zip(a.entries(), b.entries(), strict=True)), arb(0))
 
 
 def _square(values: Iterable[arb]) -> arb:

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from lemmata._errors import InputError
 from lemmata.settings import (
+    RECORD,
     AbstractSetting,
     Column,
     Evidence,
@@ -24,7 +25,7 @@ from lemmata.settings import (
     check_options,
     in_places,
     silent,
-    step_numbers,
+    whole_number,
 )
 from lemmata.training import Store
 
@@ -62,11 +63,6 @@ def _yes_or_no(text: str) -> bool:
     if text not in ("yes", "no"):
         raise ValueError(text)
     return text == "yes"
-
-
-def _whole_number(name: str, says: str, *algorithms: str, usual: Any = None) -> Option:
-    flag = f"--{name.replace('_', '-')}"
-    return Option(name, flag, says, int, "a whole number", algorithms, usual=usual)
 
 
 ABOUT = (
@@ -110,24 +106,18 @@ class ContextSetting(AbstractSetting[Plan]):
             parse=float,
             expects="a positive number",
         ),
-        _whole_number(
+        whole_number(
             "steps",
             f"how many; usually {USUAL_STEPS['gd']:,}, and {USUAL_STEPS['adam']:,} for adam",
             usual=USUAL_STEPS,
         ),
-        Option(
-            "record",
-            "--record",
-            "which steps to record; usually spread evenly over their logarithm",
-            parse=step_numbers,
-            expects="step numbers like 1,100,900",
-        ),
-        _whole_number(
+        RECORD,
+        whole_number(
             "sample",
             "train on batches from so many prompts; usually on the population loss",
             "adam",
         ),
-        _whole_number("batch", f"prompts in a batch of a sample; usually {USUAL_BATCH}", "adam"),
+        whole_number("batch", f"prompts in a batch of a sample; usually {USUAL_BATCH}", "adam"),
         Option(
             "frozen",
             "--frozen",
@@ -136,8 +126,8 @@ class ContextSetting(AbstractSetting[Plan]):
             expects="yes or no",
             algorithms=("adam",),
         ),
-        _whole_number("seed", "of Q and w at the start, and of the sample; usually the plan's"),
-        _whole_number(
+        whole_number("seed", "of Q and w at the start, and of the sample; usually the plan's"),
+        whole_number(
             "layers", "1 for the paper's one layer; with more, an encoder as in Section 4", "adam"
         ),
         Option(
@@ -149,7 +139,7 @@ class ContextSetting(AbstractSetting[Plan]):
             choices=NORMS,
         ),
         *(
-            _whole_number(name, f"a width of an encoder; usually {usual}", "adam")
+            whole_number(name, f"a width of an encoder; usually {usual}", "adam")
             for name, usual in USUAL_WIDTHS.items()
         ),
     )

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Int, UInt32
 
 from lemmata.training import (
     AbstractGuardable,
-    Recording,
+    SingleRun,
     Store,
     Stream,
     fold,
@@ -226,22 +226,6 @@ def side_by_side(
         frozen=first.frozen,
     )
     return jax.tree.map(lambda leaf: single(leaf) if eqx.is_inexact_array(leaf) else leaf, runs)
-
-
-@dataclass(frozen=True)
-class SingleRun:
-    """What a run of one instance recorded."""
-
-    how: Any
-    recording: Recording[Any]
-
-    @property
-    def steps(self) -> Int[np.ndarray, "records"]:
-        """The recorded steps."""
-        return self.recording.steps
-
-    def __getitem__(self, name: str) -> Float[np.ndarray, "records"]:
-        return self.recording.series[name][0].astype(float)
 
 
 @dataclass(frozen=True)

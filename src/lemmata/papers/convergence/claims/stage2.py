@@ -38,7 +38,7 @@ from ._facts import on_its_own
 from ._training import EPS, largest_inverse_frequency, norm_bounds, optimal_mass
 
 claim = statements("convergence", on=TRAINING, hypotheses=STAGE_2)
-anywhere = statements("convergence", on=RANDOM_POINTS, hypotheses=AT_POINTS)
+anywhere = statements("convergence", on=PRINTED, hypotheses=AT_POINTS)
 """For statements about any weights, off the trajectory."""
 
 
@@ -48,7 +48,6 @@ anywhere = statements("convergence", on=RANDOM_POINTS, hypotheses=AT_POINTS)
     "With equal margins Δ, ⟨∇L, W'⟩ = Δ Σ π [(T_y − 1) Σ_{l∈l(n)} φ_l (x_l − x̄) + Σ_{l∉l(n)} "
     "T_{n(x_l)} φ_l (x_l − x̄)]ᵀ W' x_q.",
     hypotheses=(*AT_POINTS, PREIMAGE),
-    on=PRINTED,
 )
 def lemma_4(evidence: Evidence[Dataset]) -> Comparison:
     """At random W and W', against complex-step derivatives of L."""
@@ -128,6 +127,7 @@ def lemma_6(evidence: Evidence[Dataset]) -> list[Comparison]:
     "Appendix C.3, proof of Lemma 6",
     "cos(−∇L, W_kq*) ≥ min_n φ₊/(2‖W_kq*‖) at every W_kq, when the margins of W_ov are equal.",
     hypotheses=(*STANDING, ASSUMPTION_2, CHOICE),
+    on=RANDOM_POINTS,
 )
 def lemma_6_step(evidence: Evidence[Dataset]) -> Comparison:
     """At random points, off the trajectory; a cosine adds up products of size up to 1."""
@@ -208,7 +208,6 @@ def lemma_7_step(evidence: Evidence[Dataset]) -> Comparison:
     "equation-6",
     "Appendix A, Eq. (6)",
     "∇L with respect to W_kq is Σ π X(diag φ − φφᵀ)Xᵀ W_ovᵀ(T − e_y) x_qᵀ.",
-    on=PRINTED,
 )
 def equation_6(evidence: Evidence[Dataset]) -> Comparison:
     """Projected on random directions, against complex-step derivatives of L."""
@@ -270,7 +269,6 @@ def algorithm_1(evidence: Evidence[Dataset]) -> list[Comparison]:
     "equation-11",
     "Appendix C.4, Eq. (11)",
     "If x_lᵀWx_q ≤ x_l'ᵀWx_q − C for some l', then φ_l ≤ e^{−C}.",
-    on=PRINTED,
 )
 def equation_11(evidence: Evidence[Dataset]) -> Comparison:
     """The largest φ_l e^C over all inputs and pairs, at random W."""

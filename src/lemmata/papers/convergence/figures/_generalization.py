@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from scipy.special import softmax
 
 from lemmata.claims import Bench
-from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_arrow, draw_band, draw_tokens, number, style
+from lemmata.drawing import PALETTE, draw_arrow, draw_band, draw_tokens, new_figure, number
 from lemmata.papers._paper import Drawing
 from lemmata.tokens import Role
 
@@ -57,9 +56,7 @@ def draw(bench: Bench) -> Drawing:
     example, paper, faster = (bench.evidence(e) for e in (EXAMPLE_RUN, PAPER_RUN, FASTER_RUN))
     predictions = [_predict(example, words) for words in UNSEEN]
     unseen = [_unseen(run, copies) for run in (paper, faster) for copies in (1, 2)]
-    with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 2.7))
-        left, middle, right = picture.subplots(1, 3, width_ratios=[1.0, 1.1, 1.1])
+    with new_figure(2.7, 1, 3, width_ratios=[1.0, 1.1, 1.1]) as (picture, (left, middle, right)):
         _draw_predictions(left, predictions)
         _draw_logits(middle, paper)
         _draw_probabilities(right, unseen)

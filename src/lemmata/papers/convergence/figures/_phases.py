@@ -6,20 +6,18 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
 from lemmata.drawing import (
     MAP_DPI,
     PALETTE,
     SMALL,
-    TEXT_WIDTH,
     Drawing,
     GridAxis,
     draw_contours,
     draw_numbers,
+    new_figure,
     number,
-    style,
 )
 
 from ..setting import Dataset, TwoStage
@@ -50,9 +48,7 @@ def draw(bench: Bench, sizes: tuple[int, int] | None = None) -> Drawing:
     powers, margins = np.linspace(0, 60, columns), np.linspace(1, 160, rows)
     times = times_over(powers, margins, bench)
     sections = times_over(powers, np.array(SECTIONS), bench)
-    with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 2.9), dpi=MAP_DPI)
-        left, right = picture.subplots(1, 2, width_ratios=(1.25, 1))
+    with new_figure(2.9, 1, 2, width_ratios=(1.25, 1), dpi=MAP_DPI) as (picture, (left, right)):
         _draw_map(left, powers, margins, times)
         _draw_sections(right, powers, sections)
     numbers = _numbers(powers, margins, times)

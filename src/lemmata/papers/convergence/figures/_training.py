@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import PALETTE, SMALL, TEXT_WIDTH, draw_band, draw_sizes, number, style
+from lemmata.drawing import PALETTE, SMALL, draw_band, draw_sizes, new_figure, number
 from lemmata.papers._paper import Drawing
 from lemmata.settings import Evidence
 
@@ -30,9 +29,7 @@ def draw(bench: Bench) -> Drawing:
     first, second = (bench.evidence(stage) for stage in PAPER_STAGES)
     first = replace(first, columns={**first.columns, "rate": first.value_rate})
     starts = _informative_from(first, second)
-    with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 4.05))
-        grid = picture.subplots(2, 3)
+    with new_figure(4.05, 2, 3) as (picture, grid):
         _draw_losses(grid[0, 0], grid[1, 0], first, second)
         _draw_cosines(grid[0, 1], grid[1, 1], first, second, starts)
         _draw_norms(grid[0, 2], first, "(c) stage 1: norm", "ov", r"\eta_0")

@@ -1,69 +1,71 @@
 """What the paper's statements take for granted, by the names that a user types."""
 
-from lemmata.settings import Hypothesis, union
+from lemmata.settings import hypothesis, union
 
-COLLOCATION = Hypothesis(
+COLLOCATION = hypothesis(
     "collocation",
     "Assumption 1 (i)",
     "n is defined on all of V, single-valued and injective",
-    frozenset({"collocation_conflict", "collocation_missing", "collocation_not_injective"}),
+    "collocation_conflict",
+    "collocation_missing",
+    "collocation_not_injective",
 )
-ORDERS = Hypothesis(
+ORDERS = hypothesis(
     "orders",
     "Assumption 1 (ii)",
     "every query's order is well defined and no token is confused",
-    frozenset({"ambiguous_label", "order_not_well_defined", "confused_token"}),
+    "ambiguous_label",
+    "order_not_well_defined",
+    "confused_token",
 )
-PREIMAGE = Hypothesis(
+PREIMAGE = hypothesis(
     "preimage",
     "preimage in the sentence (Section 4.1)",
     "every input contains a token that the collocation sends to its next token",
-    frozenset({"preimage_not_in_sentence"}),
+    "preimage_not_in_sentence",
 )
-PREFIXES = Hypothesis(
+PREFIXES = hypothesis(
     "prefix_closed",
     "prefix closure (Section 3)",
     "every prefix of a sample is a sample",
-    frozenset({"not_prefix_closed"}),
+    "not_prefix_closed",
 )
-ASSUMPTION_2 = Hypothesis(
-    "orthonormal",
-    "Assumption 2",
-    "embeddings are orthonormal",
-    frozenset({"embeddings_not_orthonormal"}),
+ASSUMPTION_2 = hypothesis(
+    "orthonormal", "Assumption 2", "embeddings are orthonormal", "embeddings_not_orthonormal"
 )
-ASSUMPTION_3 = Hypothesis(
+ASSUMPTION_3 = hypothesis(
     "not_outnumbered",
     "Assumption 3",
     "no non-optimal token occurs more often in an input than the optimal ones",
-    frozenset({"assumption_3"}),
+    "assumption_3",
 )
-TWO_TOKENS = Hypothesis(
-    "two_tokens", "two tokens", "|V| is at least 2", frozenset({"single_token"})
-)
-CHOICE = Hypothesis(
+TWO_TOKENS = hypothesis("two_tokens", "two tokens", "|V| is at least 2", "single_token")
+CHOICE = hypothesis(
     "choice",
     "a choice for attention",
     "some input has two distinct tokens",
-    frozenset({"single_token", "nothing_to_attend"}),
+    "single_token",
+    "nothing_to_attend",
 )
-SINGLE_VALUED = Hypothesis(
+SINGLE_VALUED = hypothesis(
     "single_valued",
     "a collocation",
     "n is defined on all of V, as stage 1 needs",
-    frozenset({"collocation_conflict", "collocation_missing"}),
+    "collocation_conflict",
+    "collocation_missing",
 )
-VALUES_FROM_ZERO = Hypothesis(
+VALUES_FROM_ZERO = hypothesis(
     "values_from_zero",
     "Algorithm 1 (W_ov from zero)",
     "W_ov starts at zero",
-    frozenset({"initial_values_not_zero"}),
+    "initial_values_not_zero",
 )
-ZERO_START = Hypothesis(
+ZERO_START = hypothesis(
     "zero_start",
     "Algorithm 1 (zero initialization)",
     "both layers start at zero",
-    frozenset({"initial_weights_not_zero", "initial_values_not_zero"}),
+    "initial_weights_not_zero",
+    "initial_values_not_zero",
 )
 REALIZABLE = union(
     "realizable",

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from jaxtyping import Float, Int
 
-from lemmata.settings import RECORD, Option, number_or
+from lemmata.settings import RECORD, Option, number_or, real_number, whole_number
 from lemmata.tokens import read_embeddings
 from lemmata.training import log_spaced, record_steps
 
@@ -44,12 +44,9 @@ OPTIONS = (
         words=get_args(NamedRate),
         usual="paper",
     ),
-    Option(
+    whole_number(
         "steps",
-        "--steps",
         f"how many of stage 2, or of joint training; usually {TwoStage.steps}",
-        int,
-        "a whole number",
         usual=TwoStage.steps,
     ),
     Option(
@@ -62,13 +59,10 @@ OPTIONS = (
         words=get_args(NamedRate),
         usual="paper",
     ),
-    Option(
+    whole_number(
         "stage1_steps",
-        "--stage1-steps",
         f"how many of stage 1; usually {TwoStage.stage1_steps}",
-        int,
-        "a whole number",
-        IN_STAGES,
+        *IN_STAGES,
         usual=TwoStage.stage1_steps,
     ),
     RECORD,
@@ -87,38 +81,14 @@ OPTIONS = (
         algorithms=OF_PRODUCTS,
         file=True,
     ),
-    Option(
-        "heads",
-        "--heads",
-        "how many heads, whose outputs are added; usually 1",
-        int,
-        "a whole number",
-        FACTORED,
-    ),
-    Option(
-        "width",
-        "--width",
-        "the inner dimension of W_k W_q and of W_o W_v; usually |V|",
-        int,
-        "a whole number",
-        FACTORED,
-    ),
-    Option(
+    whole_number("heads", "how many heads, whose outputs are added; usually 1", *FACTORED),
+    whole_number("width", "the inner dimension of W_k W_q and of W_o W_v; usually |V|", *FACTORED),
+    real_number(
         "start",
-        "--start",
         f"the size of the random factors that training starts from; usually {Factored.start}",
-        float,
-        "a number",
-        FACTORED,
+        *FACTORED,
     ),
-    Option(
-        "seed",
-        "--seed",
-        "for these factors; usually 0",
-        int,
-        "a whole number",
-        FACTORED,
-    ),
+    whole_number("seed", "for these factors; usually 0", *FACTORED),
 )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from flint import arb, arb_mat
 from jaxtyping import Int
 
-from lemmata.settings import Balls
+from lemmata.settings import Balls, as_balls, dot
 from lemmata.tokens import Role
 
 from ._dataset import Dataset
@@ -42,12 +42,12 @@ class Asked:
 def replay(dataset: Dataset, training: TwoStage, steps: Int[np.ndarray, "records"]) -> Balls:
     """What stage 2 records, and the constants of the dataset, at the recorded steps."""
     rates = [arb(rate) for rate in training.rates(dataset)]
-    E = None if dataset.embeddings is None else _matrix(dataset.embeddings)
+    E = None if dataset.embeddings is None else as_balls(dataset.embeddings)
     inputs = _inputs(dataset, _values(dataset, training, rates[0], E))
     size = dataset.K if E is None else E.ncols()
     W = arb_mat(size, size)
     if dataset.initial_weights is not None:
-        W = _matrix(dataset.initial_weights)
+        W = as_balls(dataset.initial_weights)
     target, records, wanted = _target(dataset), [], set(steps.tolist())
     for step in range(int(steps[-1]) + 1):
         logits = _across(W, E)
@@ -102,7 +102,7 @@ def replay_joint(dataset: Dataset, training: Joint, steps: Int[np.ndarray, "reco
         inputs = _inputs(dataset, values)
         loss, slope = _evaluate(W, inputs, K)
         value_slope = _value_slope(W, inputs, dataset)
-        length = (_inner(slope, slope) + _inner(value_slope, value_slope)).sqrt()
+        length = (dot(slope, slope) + dot(value_slope, value_slope)).sqrt()
         if not length.is_finite():
             break
         if step in wanted:
@@ -172,7 +172,7 @@ def _values(dataset: Dataset, training: TwoStage, rate: arb, E: arb_mat | None) 
         return _value_target(dataset) * (
             rate * training.stage1_steps / max(arb(K - 1).sqrt(), arb(1))
         )
-    W = arb_mat(K if E is None else E.ncols(), K) if start is None else _matrix(start.T)
+    W = arb_mat(K if E is None else E.ncols(), K) if start is None else as_balls(start.T)
     for _ in range(training.stage1_steps):
         slope = arb_mat(K, K)
         values = W if E is None else E * W
@@ -253,15 +253,15 @@ def _common(W: arb_mat, gradient: arb_mat, loss: arb, target: arb_mat | None) ->
         "log_loss": loss.log(),
         "norm": size,
         "log_gradient_norm": length.log(),
-        "descent_on_weights": -_inner(gradient, W) / (length * size),
+        "descent_on_weights": -dot(gradient, W) / (length * size),
     }
     names = ("correlation", "one_minus_correlation", "descent_on_target")
     if target is None:
         return row | dict.fromkeys(names, UNKNOWN)
     norm = _norm(target)
     apart = W * (1 / size) - target * (1 / norm)
-    gap = _inner(apart, apart) / 2
-    along = -_inner(gradient, target) / (length * norm)
+    gap = dot(apart, apart) / 2
+    along = -dot(gradient, target) / (length * norm)
     return row | dict(zip(names, (1 - gap, gap, along), strict=True))
 
 
@@ -322,23 +322,15 @@ def _target(dataset: Dataset) -> Any:
     if solution.weights is None:
         return None
     if not dataset.orthonormal:
-        return _matrix(solution.weights)
+        return as_balls(solution.weights)
     matrix = arb_mat(dataset.K, dataset.K)
     for cell, value in solution.entries.items():
         matrix[cell] = arb(value.numerator) / value.denominator
     if dataset.embeddings is None:
         return matrix
-    E = _matrix(dataset.embeddings)
+    E = as_balls(dataset.embeddings)
     return E.transpose() * matrix * E
 
 
-def _matrix(values: np.ndarray) -> arb_mat:
-    return arb_mat([[arb(float(value)) for value in row] for row in values])
-
-
-def _inner(a: arb_mat, b: arb_mat) -> arb:
-    return sum((x * y for x, y in zip(a.entries(), b.entries(), strict=True)), arb(0))
-
-
 def _norm(matrix: arb_mat) -> arb:
-    return _inner(matrix, matrix).sqrt()
+    return dot(matrix, matrix).sqrt()

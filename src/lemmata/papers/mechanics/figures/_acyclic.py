@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lemmata.claims import Bench, Experiment
-from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band, number, style
+from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band, new_figure, number
 from lemmata.papers._paper import Drawing
 from lemmata.settings import Evidence
 
@@ -33,9 +32,7 @@ LONG_RUN: Looked = Experiment(Random(ACYCLIC, FEW), train, Training(steps=LONG),
 def draw(bench: Bench) -> Drawing:
     """The correlation, and how fast it approaches 1."""
     run, long = bench.evidence(ACYCLIC_RUN), bench.evidence(LONG_RUN)
-    with style():
-        picture = Figure(figsize=(COLUMN_WIDTH, 3.85))
-        above, below = picture.subplots(2, 1)
+    with new_figure(3.85, 2, 1, width=COLUMN_WIDTH) as (picture, (above, below)):
         draw_direction(above, run, PAPER, "above 0.99")
         above.set_xlabel("step $t$")
         _draw_rate(below, run, long)

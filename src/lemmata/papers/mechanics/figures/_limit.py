@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lemmata.claims import Bench, Experiment
-from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band, number, style
+from lemmata.drawing import COLUMN_WIDTH, PALETTE, draw_band, new_figure, number
 from lemmata.papers._paper import Drawing
 from lemmata.settings import Evidence
 
@@ -30,9 +29,7 @@ BLOCK_RUN: Looked = Experiment(
 def draw(bench: Bench) -> Drawing:
     """Both parts of Theorem 3, for this scheme and for normalized descent."""
     block, ngd = bench.evidence(BLOCK_RUN), bench.evidence(CYCLIC_RUN)
-    with style():
-        picture = Figure(figsize=(COLUMN_WIDTH, 3.85))
-        above, below = picture.subplots(2, 1, sharex=True)
+    with new_figure(3.85, 2, 1, sharex=True, width=COLUMN_WIDTH) as (picture, (above, below)):
         _draw_panel(above, block, ngd, "one_minus_correlation")
         draw_level(above, CLOSE, "$10^{-6}$", "red")
         above.set_title("(a) direction")

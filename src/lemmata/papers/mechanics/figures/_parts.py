@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_band, draw_sizes, number, style
+from lemmata.drawing import PALETTE, draw_band, draw_sizes, new_figure, number
 from lemmata.papers._paper import Drawing
 from lemmata.settings import Evidence
 
@@ -31,9 +30,7 @@ def draw(bench: Bench) -> Drawing:
     """Four panels; all but the last rest on the runs of Figures 3 and 4."""
     runs = {"acyclic": bench.evidence(ACYCLIC_RUN), "cyclic": bench.evidence(CYCLIC_RUN)}
     counts = components(bench.seed)
-    with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 4.0))
-        (outside, attention), (norms, graphs) = picture.subplots(2, 2)
+    with new_figure(4.0, 2, 2) as (picture, ((outside, attention), (norms, graphs))):
         _draw_outside(outside, runs["cyclic"])
         _draw_attention(attention, runs)
         _draw_norms(norms, runs["cyclic"])

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from scipy.special import expit
 
 from lemmata.claims import Bench
@@ -14,12 +13,11 @@ from lemmata.drawing import (
     MAP_DPI,
     PALETTE,
     SMALL,
-    TEXT_WIDTH,
     Drawing,
     GridAxis,
     draw_kinds,
+    new_figure,
     number,
-    style,
 )
 
 from ..setting import Dataset, Training
@@ -57,9 +55,8 @@ def draw(bench: Bench, sizes: tuple[int, int] | None = None) -> Drawing:
     shares, rates = np.linspace(0.51, 0.99, columns), np.geomspace(0.2, 100, rows)
     periods = periods_over(shares, rates, bench)
     edge = 1 / (shares * (1 - shares))
-    with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 2.9), dpi=MAP_DPI)
-        left, right = picture.subplots(1, 2, width_ratios=(1.15, 1), sharey=True)
+    grid = {"width_ratios": (1.15, 1), "sharey": True}
+    with new_figure(2.9, 1, 2, dpi=MAP_DPI, **grid) as (picture, (left, right)):
         _draw_map(left, shares, rates, periods, edge)
         swing = _draw_orbits(right, rates)
     numbers = _numbers(shares, rates, periods, edge) | {"mean attention on orbits": swing}

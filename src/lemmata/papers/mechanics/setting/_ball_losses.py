@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from flint import arb, arb_mat
 
 from lemmata.attention import FLAT, LINEAR, LOG, SQUARED
+from lemmata.settings import as_balls
 from lemmata.tokens import Sample
 
 from ._dataset import Dataset
-from ._enclosures import as_balls, ball_weights, realizable_weights
+from ._enclosures import ball_weights, realizable_weights
 from ._heads import EXPONENTIAL, is_identity, shape_of, takes_softmax
 from ._training import Training
 

@@ -7,20 +7,12 @@ import numpy as np
 from flint import arb, arb_mat
 from scipy.linalg import eigh
 
+from lemmata.settings import as_balls, dot
+
 from ._dataset import Dataset
 
 NEWTON_STEPS = 60
 """Newton steps from the minimiser in floating point; each doubles the digits."""
-
-
-def as_balls(values: np.ndarray, radius: float = 0.0) -> arb_mat:
-    """A matrix of floats as balls, exact unless a radius is given."""
-    return arb_mat([[arb(float(value), radius) for value in row] for row in values])
-
-
-def dot(a: arb_mat, b: arb_mat) -> arb:
-    """The sum of the products of entries."""
-    return sum((x * y for x, y in zip(a.entries(), b.entries(), strict=True)), arb(0))
 
 
 def length(matrix: arb_mat) -> arb:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError
-from lemmata.settings import RECORD, Option, number_or
+from lemmata.settings import RECORD, Option, number_or, real_number, whole_number
 from lemmata.tokens import read_embeddings
 
 from ._dataset import Dataset
@@ -57,12 +57,9 @@ OPTIONS = (
         words=RATES,
         usual={name: "tight" if name in ("gd", "sgd") else USUAL_RATE for name in ALGORITHMS},
     ),
-    Option(
+    whole_number(
         "steps",
-        "--steps",
         f"how many, usually {STEPS:,}; the time for flow, and -log of the last ridge for path",
-        int,
-        "a whole number",
         usual=STEPS,
     ),
     RECORD,
@@ -84,14 +81,8 @@ OPTIONS = (
         file=True,
         usual=Training.head,
     ),
-    Option(
-        "epsilon",
-        "--epsilon",
-        "added to the gradient norm that ngd divides by; usually 0",
-        float,
-        "a number",
-        ("ngd",),
-        usual=0.0,
+    real_number(
+        "epsilon", "added to the gradient norm that ngd divides by; usually 0", "ngd", usual=0.0
     ),
     Option(
         "start",
@@ -103,47 +94,20 @@ OPTIONS = (
         words=STARTS,
         file=True,
     ),
-    Option(
-        "seed",
-        "--seed",
-        "for factored, sgd, several heads and a random start; usually 0",
-        int,
-        "a whole number",
-        usual=0,
-    ),
-    Option(
-        "batch",
-        "--batch",
-        "samples that sgd draws for a step; usually 1",
-        int,
-        "a whole number",
-        ("sgd",),
-        usual=1,
-    ),
-    Option(
-        "width",
-        "--width",
-        "of the factors K and Q; usually the dimension",
-        int,
-        "a whole number",
-        ("factored",),
-    ),
-    Option(
+    whole_number("seed", "for factored, sgd, several heads and a random start; usually 0", usual=0),
+    whole_number("batch", "samples that sgd draws for a step; usually 1", "sgd", usual=1),
+    whole_number("width", "of the factors K and Q; usually the dimension", "factored"),
+    real_number(
         "decay",
-        "--decay",
         "weight decay on K and Q: the factor of (‖K‖² + ‖Q‖²)/2 in the loss; usually 0",
-        float,
-        "a number",
-        ("factored",),
+        "factored",
         usual=0.0,
     ),
-    Option(
+    whole_number(
         "heads",
-        "--heads",
         "how many, with their attention averaged; usually 1. Several start at random (--seed)",
-        int,
-        "a whole number",
-        ("ngd", "gd"),
+        "ngd",
+        "gd",
     ),
     Option(
         "predict",

@@ -11,11 +11,11 @@ import numpy as np
 from flint import arb, arb_mat
 from jaxtyping import Int
 
-from lemmata.settings import BallAdam, Balls
+from lemmata.settings import BallAdam, Balls, as_balls, dot
 
 from ._ball_losses import BallLoss, ball_loss
 from ._dataset import Dataset
-from ._enclosures import TiedBalls, as_balls, direction_ball, dot, length, tied_balls
+from ._enclosures import TiedBalls, direction_ball, length, tied_balls
 from ._training import Training
 
 REPLAYED = ("gd", "ngd", "adam")

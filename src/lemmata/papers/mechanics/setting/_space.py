@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Int
 
-from lemmata.settings import AbstractSpace, Balls, Scope
+from lemmata.settings import AbstractSpace, Balls, Scope, as_balls
 from lemmata.tokens import (
     FAMILY_SIZES,
     GEOMETRIES,
@@ -27,7 +27,7 @@ from lemmata.tokens import (
 )
 
 from ._dataset import Dataset
-from ._enclosures import as_balls, direction_ball, length, tied_balls
+from ._enclosures import direction_ball, length, tied_balls
 from ._heads import HEADS
 from ._options import CURVES, request_of
 from ._replay import replay

@@ -172,7 +172,7 @@ NARROW_TOO = (*HYPOTHESES, NARROW)
 def in_proof(theorem: str, name: str, statement: str, **more: Any) -> Callable[..., Any]:
     """A display of a proof as a claim about its states."""
     where, proof, on, hypotheses = PLACES[theorem]
-    declared = partial(statements("selection"), on=on, hypotheses=hypotheses)
+    declared = statements("selection", on=on, hypotheses=hypotheses)
     return declared(f"{theorem}/{name}", where, statement, proof=proof, **more)
 
 

@@ -1,6 +1,5 @@
 """The inequalities in the proof of Theorem D.4, on a grid of states."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from ..setting import SPARSE
 
 PROOF = "Appendix D.2, proof of Theorem D.4"
 
-claim = partial(statements("selection"), hypotheses=(SPARSE,), on=STATES)
+claim = statements("selection", hypotheses=(SPARSE,), on=STATES)
 
 EPS = float(np.finfo(float).eps)
 

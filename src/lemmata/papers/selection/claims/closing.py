@@ -5,7 +5,6 @@ of Corollary E.8. The two proofs have the same lines, with mean attention in the
 """
 
 from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -22,7 +21,7 @@ from ..setting import SMALL_LOSS, SPARSE, FamilyAttention
 from . import phases, stochastic
 from ._exponents import grows_like, spans
 
-claim = partial(statements("selection"), hypotheses=(SPARSE, SMALL_LOSS), on=SETTLED)
+claim = statements("selection", hypotheses=(SPARSE, SMALL_LOSS), on=SETTLED)
 
 SHARES = np.geomspace(1, 1e-6, 60)
 """Of kappa, for u."""

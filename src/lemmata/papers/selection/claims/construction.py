@@ -1,6 +1,5 @@
 """Theorem C.3: one layer of attention selects the tokens of a subset."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..experiments.construction import ENCODED, Encoded, as_evidence, encode
 from ..experiments.plans import UNIT
 from ..setting import FITS, GUIDING, PROPER, SEPARATED, Plan, Task, misled_encodings
 
-claim = partial(statements("selection"), hypotheses=(FITS, SEPARATED, PROPER), on=ENCODED)
+claim = statements("selection", hypotheses=(FITS, SEPARATED, PROPER), on=ENCODED)
 
 EPS = float(np.finfo(float).eps)
 

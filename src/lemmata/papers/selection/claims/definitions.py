@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import jax
@@ -29,7 +28,7 @@ from ..setting import (
     subset_encodings,
 )
 
-claim = partial(statements("selection"), on=ENCODINGS)
+claim = statements("selection", on=ENCODINGS)
 
 SOLVED = 64 * float(np.finfo(float).eps)
 """Rounding of a solution of a small system, times its condition number."""

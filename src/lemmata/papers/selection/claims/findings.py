@@ -13,22 +13,20 @@ from ..experiments.switched_encodings import ADAM_SWITCHED, SWITCHED, Switched
 from ..setting import CONVERGES, FITS
 from ._over_seeds import mean_at_least, mean_at_most, vanishes
 
-claim = statements("selection")
+SEEDS = "it is about means over the seeds of an experiment"
+
+claim = statements("selection", hypotheses=(CONVERGES,), unbreakable=SEEDS)
 
 TIGHT = hypothesis(
     "tight", "threshold <= 0.3", "rejection is as strict as in the experiments", "large_threshold"
 )
-
-SEEDS = "it is about means over the seeds of an experiment"
 
 
 @claim(
     "appendix-f/in-distribution",
     "Appendix F",
     "With fixed and with fresh encodings the loss of the training task goes to 0.",
-    hypotheses=(CONVERGES,),
     on=SGD,
-    unbreakable=SEEDS,
 )
 def in_distribution(pairs: Evidence[Pair]) -> list[Comparison]:
     """The two differ on other tasks only."""
@@ -44,6 +42,7 @@ def in_distribution(pairs: Evidence[Pair]) -> list[Comparison]:
     hypotheses=(FITS, TIGHT),
     on=ACCEPTED,
     kind="substance",
+    unbreakable=None,
 )
 def isometry(accepted: Evidence[Accepted]) -> Comparison:
     """A pair of sparse vectors, found by climbing, bounds delta from below."""
@@ -56,9 +55,7 @@ def isometry(accepted: Evidence[Accepted]) -> Comparison:
     "Appendix E, introduction",
     "Weights trained on fixed encodings do badly, by a factor of 10 or more, under other encodings "
     "of the same kind; weights trained on fresh ones do not.",
-    hypotheses=(CONVERGES,),
     on=SWITCHED,
-    unbreakable=SEEDS,
 )
 def switching(switched: Evidence[Switched]) -> list[Comparison]:
     """At the training length."""
@@ -75,9 +72,7 @@ def switching(switched: Evidence[Switched]) -> list[Comparison]:
     "beside Figure 2",
     "With fixed encodings longer lengths fail where a subset has a position that was not trained: "
     "on the other subsets the loss is at most a fifth.",
-    hypotheses=(CONVERGES,),
     on=SWITCHED,
-    unbreakable=SEEDS,
 )
 def untrained_positions(switched: Evidence[Switched]) -> Comparison:
     """The sequence is long in both cases; what matters is whom the query asks for."""
@@ -92,9 +87,7 @@ def untrained_positions(switched: Evidence[Switched]) -> Comparison:
     "own/trained-advantage/adam",
     "beside Figure 5",
     "The same with Adam.",
-    hypotheses=(CONVERGES,),
     on=ADAM_SWITCHED,
-    unbreakable=SEEDS,
 )
 @claim(
     "own/trained-advantage",
@@ -102,9 +95,7 @@ def untrained_positions(switched: Evidence[Switched]) -> Comparison:
     "With fixed encodings most of the loss at longer lengths is due to the advantage of trained "
     "positions, whose e_i'W e_i is larger than that of others: with the others raised as much, "
     "less than half is left.",
-    hypotheses=(CONVERGES,),
     on=SWITCHED,
-    unbreakable=SEEDS,
 )
 def trained_advantage(switched: Evidence[Switched]) -> Comparison:
     """A chosen position that was trained draws e^advantage times the attention of one that was
@@ -121,9 +112,7 @@ def trained_advantage(switched: Evidence[Switched]) -> Comparison:
     "beside Figures 5 and 7",
     "Adam goes on where SGD stalls: in the second half of the paper's 100,000 steps the advantage "
     "of trained positions falls, and the loss at longer lengths falls with it.",
-    hypotheses=(CONVERGES,),
     on=ADAM,
-    unbreakable=SEEDS,
 )
 def adam_forgets(pairs: Evidence[Pair]) -> Comparison | list[Comparison]:
     """Powers of the time, from a quarter of it to the end."""
@@ -150,6 +139,7 @@ def adam_forgets(pairs: Evidence[Pair]) -> Comparison | list[Comparison]:
     "q = 8, and with q = 3 none was found.",
     on=RIVALS,
     unbreakable="it is about a sample of subsets",
+    hypotheses=(),
 )
 def rivals(evidence: Evidence[Rivals]) -> list[Comparison]:
     """The best alpha for every C of a grid, on one subset of each size that has any."""
@@ -186,9 +176,7 @@ def least_loss(case: Rivals) -> float:
     "beside Figure 1",
     "SGD with fresh encodings follows the two-scalar recursion of the loss averaged over encodings "
     "from outside: over the second half of the time C is within 1 % and alpha within 2 % of it.",
-    hypotheses=(CONVERGES,),
     on=MEAN_FIELD,
-    unbreakable=SEEDS,
 )
 def mean_field(followed: Evidence[Followed]) -> list[Comparison]:
     """Means over the second half, so that the fluctuations of a step do not count."""
@@ -215,6 +203,7 @@ def mean_field(followed: Evidence[Followed]) -> list[Comparison]:
     "loss (4) of the theorems by (d/2) alpha² times the mean trace of the covariance of S_y.",
     hypotheses=(FITS,),
     on=JENSEN,
+    unbreakable=None,
 )
 def jensen(points: Evidence[JensenPoint]) -> list[Comparison]:
     """An identity of second moments, hence an inequality."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from .definitions import AVERAGED, aligned, attention, mean_attention
 from .isometry import few_tuples, mean_over_tuples
 from .one_hot import WHOLE, stays_on_directions
 
-claim = partial(statements("selection"), on=ENUMERATION, hypotheses=(FITS,))
+claim = statements("selection", on=ENUMERATION, hypotheses=(FITS,))
 
 POINTS = ((0.0, 0.5), (0.7, 1.0), (2.0, 1.3), (6.0, 1.1))
 """C and alpha at which identities are checked."""
@@ -200,7 +199,6 @@ def lemma_e5(evidence: Evidence[Enumeration]) -> Comparison:
     "beside Definition 2.5",
     "The same holds for the average of the losses, which one fresh encoding a step descends: the "
     "directions are those of Lemma 3.4, the recursion is another.",
-    hypotheses=(FITS,),
     on=STOCHASTIC_MATRICES,
     average="outside",
 )
@@ -209,7 +207,6 @@ def lemma_e5(evidence: Evidence[Enumeration]) -> Comparison:
     "Section 3.2",
     "From zero, gradient descent on the loss (4) keeps W = C(t) I in the position block and "
     "V = alpha(t) [I 0].",
-    hypotheses=(FITS,),
     on=STOCHASTIC_MATRICES,
     average="inside",
 )

@@ -1,7 +1,5 @@
 """Section 4 and Appendix F.5: what Figures 3 and 8 say about the entries of W and V."""
 
-from functools import partial
-
 import numpy as np
 
 from lemmata.claims import Comparison, Silence, at_least, at_most, statements
@@ -10,8 +8,8 @@ from lemmata.settings import Evidence
 from ..experiments.heat_maps import HEAT_MAPS, HeatMap
 from ..setting import CONVERGES
 
-claim = partial(
-    statements("selection"),
+claim = statements(
+    "selection",
     hypotheses=(CONVERGES,),
     on=HEAT_MAPS,
     unbreakable="it is about the runs of a figure",

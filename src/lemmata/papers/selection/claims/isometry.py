@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from itertools import combinations, islice, product
 from math import comb
 from typing import Any
@@ -29,7 +28,7 @@ from ..experiments.matrices import MATRICES, Matrices
 from ..setting import FITS, inner_products, subset_encodings
 from .definitions import SOLVED, ensemble_of, off_subset, subsets_of
 
-claim = partial(statements("selection"), on=ENCODINGS)
+claim = statements("selection", on=ENCODINGS)
 
 FEW = 2_000
 """So many sets are gone through whole."""

@@ -18,7 +18,7 @@ from ._exponents import grows_like, spans
 from .one_hot import reached_by
 from .stochastic import HYPOTHESES, STABLE_TOO, stalled
 
-claim = statements("selection")
+claim = statements("selection", on=STOCHASTIC, hypotheses=HYPOTHESES)
 
 AMPLE = 5.0
 """A loss above epsilon after so many times the printed time, constants and logarithms left out, is
@@ -73,8 +73,6 @@ def stays_above(evidence: Evidence[Descent], exponent: Exponent = by_theorem_e6)
     "theorem-e.6",
     "Appendix E.3",
     f"The same with the exponent (2 - 2 delta)/(1 - 2 delta). {ASYMPTOTIC}",
-    hypotheses=HYPOTHESES,
-    on=STOCHASTIC,
     kind="hypothesis",
     counterexample=stalled(stays_above),
     exponent=by_theorem_e6,
@@ -85,8 +83,6 @@ def stays_above(evidence: Evidence[Descent], exponent: Exponent = by_theorem_e6)
     "With random encodings, delta < 1/10 and eta <= d_e^2/(40 d^2 T), training from zero has "
     "L <= epsilon from O~(T^(2 - 2 delta/(1-3 delta))/eta + T^2 d/(eta epsilon)) steps on. "
     f"{ASYMPTOTIC}",
-    hypotheses=HYPOTHESES,
-    on=STOCHASTIC,
     kind="hypothesis",
     counterexample=stalled(stays_above, exponent=by_theorem_33),
     exponent=by_theorem_33,
@@ -109,7 +105,6 @@ def reaches_epsilon(evidence: Evidence[Descent], exponent: Exponent) -> list[Com
     "With eta < 2q as well, L <= epsilon from 2 (d_e T/(eta d) + d_e/(4 eta epsilon)) + "
     "(T/eta) ln(10/kappa) + 1 steps on: d_e stands in the time, the second power of T does not.",
     hypotheses=STABLE_TOO,
-    on=STOCHASTIC,
 )
 def theorem_e6_repaired(evidence: Evidence[Descent]) -> list[Comparison]:
     """When epsilon is reached, and all later records.
@@ -169,8 +164,6 @@ def gets_there(evidence: Evidence[Descent]) -> Comparison:
     "Appendix E.3",
     "After the time of Theorem E.6, C >= (1-2 delta)/(1-3 delta) log((T-q)/(q kappa)) and alpha is "
     "between 1 - kappa/10 and 1 + 8 kappa/5. False for eta > 2q, as that theorem is.",
-    hypotheses=HYPOTHESES,
-    on=STOCHASTIC,
     kind="hypothesis",
     counterexample=stalled(gets_there),
     versions=[
@@ -207,8 +200,6 @@ def _by_step(
     "Appendix E.6",
     "After that time the loss (3) with any encodings of the RIP, kept fixed, is at most epsilon. "
     "False for eta > 2q, as Theorem E.6 is.",
-    hypotheses=HYPOTHESES,
-    on=STOCHASTIC,
     kind="hypothesis",
     counterexample=stalled(stays_above),
     versions=[

@@ -5,7 +5,6 @@ Losses are mean squared errors without the 1/2 of Eq. (3), as in Theorem 3.5.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from ..experiments.networks import EXPLICIT, FIRST_LAYERS, Explicit, Layer
 from ..experiments.separation import TRAINED, Trained
 from ..setting import FITS, POSITIONS
 
-claim = partial(statements("selection"), hypotheses=(POSITIONS, FITS), on=FIRST_LAYERS)
+claim = statements("selection", hypotheses=(POSITIONS, FITS), on=FIRST_LAYERS)
 
 EPS = float(np.finfo(float).eps)
 """Also the rounding of a fraction that is turned into a number."""

@@ -1,7 +1,6 @@
 """Section 4 and Appendix F: what Figures 1, 2 and 4 to 7 and their captions say."""
 
 from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
 from typing import get_args
 
@@ -43,7 +42,7 @@ from ._over_seeds import advantage, mean_at_least, mean_at_most, stays, vanishes
 
 FIGURE = "it is about the runs of a figure, as means over seeds"
 
-claim = partial(statements("selection"), hypotheses=(CONVERGES,), on=SGD, unbreakable=FIGURE)
+claim = statements("selection", hypotheses=(CONVERGES,), on=SGD, unbreakable=FIGURE)
 
 REPORTED_SHARE = 0.15 / (5 / 6)
 """The caption's 0.15 as a share of d/(2q) at the paper's sizes."""

@@ -17,7 +17,7 @@ from ..experiments.matrices import ONE_HOT_MATRICES, FullDescent
 from ..setting import FITS, SMALL_LOSS, SMALL_STEP, SPARSE, Scalars, trajectory
 from ._exponents import grows_like, spans
 
-claim = statements("selection")
+claim = statements("selection", on=ONE_HOT_MATRICES, hypotheses=(FITS,))
 
 HYPOTHESES = (SPARSE, SMALL_LOSS, SMALL_STEP)
 
@@ -30,8 +30,6 @@ WHOLE = 1e-12
     "Appendix D.1",
     "If V = alpha [I 0] and attention does not depend on the tokens, the loss is "
     "(d/2) E_y ||Y/q - alpha S_y||^2.",
-    hypotheses=(FITS,),
-    on=ONE_HOT_MATRICES,
 )
 def lemma_d2(evidence: Evidence[FullDescent]) -> Comparison:
     def formula(case: FullDescent) -> Any:
@@ -53,8 +51,6 @@ def lemma_d2(evidence: Evidence[FullDescent]) -> Comparison:
     "beside Theorem 3.1",
     "x_query = 0 is not needed: with any x_query that is independent of the tokens, descent stays "
     "on the same two directions.",
-    hypotheses=(FITS,),
-    on=ONE_HOT_MATRICES,
     queried=True,
 )
 @claim(
@@ -62,8 +58,6 @@ def lemma_d2(evidence: Evidence[FullDescent]) -> Comparison:
     "Appendix D.2",
     "From zero and with x_query = 0, gradient descent keeps W = C(t) times the centring matrix in "
     "the position block and V = alpha(t) [I 0].",
-    hypotheses=(FITS,),
-    on=ONE_HOT_MATRICES,
     queried=False,
 )
 @claim(
@@ -71,8 +65,6 @@ def lemma_d2(evidence: Evidence[FullDescent]) -> Comparison:
     "Section 3.1",
     "From zero, gradient descent keeps W = C(t) times the centring matrix in the position block "
     "and V = alpha(t) [I 0].",
-    hypotheses=(FITS,),
-    on=ONE_HOT_MATRICES,
 )
 def stays_on_directions(
     evidence: Evidence[FullDescent], queried: bool | None = None
@@ -118,6 +110,7 @@ def stays_on_directions(
             first=2,
         )
     ],
+    hypotheses=(),
 )
 def attention_order(evidence: Evidence[Descent], first: int) -> list[Comparison]:
     """C is log(s_+ / s_-); C(1) = C(0) = 0, as alpha(0) = 0, and the proof needs >= alone."""
@@ -135,8 +128,6 @@ def attention_order(evidence: Evidence[Descent], first: int) -> list[Comparison]
     "Section 3.1",
     "The step of gradient descent on the population loss is eta times the right-hand side of (6), "
     "exactly.",
-    hypotheses=(FITS,),
-    on=ONE_HOT_MATRICES,
 )
 def equation_6(evidence: Evidence[FullDescent]) -> list[Comparison]:
     """The right-hand sides as printed, against descent on whole matrices, entry by entry."""
@@ -194,6 +185,7 @@ NEXT_ORDER = 0.1
     "Gradient descent is approximated by the differential equation (6): its distance vanishes in "
     "proportion to the step size.",
     on=ONE_HOT,
+    hypotheses=(),
 )
 def equation_6_flow(evidence: Evidence[Descent]) -> Comparison:
     """Halving the step size divides the distance by 2 to the order."""

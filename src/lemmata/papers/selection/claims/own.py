@@ -15,10 +15,10 @@ from ..experiments.plans import ORTHOGONAL, STABLE
 from ..setting import RESTRICTED, SMALL_STEP, SPARSE, STOCHASTIC_STEP
 from ._exponents import fitted_exponents
 
-claim = statements("selection")
-
 LAWS = (STABLE, ORTHOGONAL)
 """Under which late training follows laws."""
+
+claim = statements("selection", hypotheses=LAWS, on=LATE)
 
 SMALL, SMALLER = 0.1, 0.02
 """Laws for late training are judged once 1 - q s_+ is below this; that of a curve which turns on
@@ -49,8 +49,6 @@ def late_share(evidence: Evidence[LongRun]) -> np.ndarray:
     "beside Theorem 3.1",
     "For eta < 2q, L(t) -> (T-1)/(4 eta t) with one-hot encodings and d_e/(4 eta t) with "
     "orthogonal random ones: neither d nor q matters, and only the first power of T.",
-    hypotheses=LAWS,
-    on=LATE,
 )
 def late_loss(evidence: Evidence[LongRun]) -> Comparison:
     return tends_to(once_late(evidence, late_share(evidence)), 1.0, part="4 eta t L / (T-1)")
@@ -61,8 +59,6 @@ def late_loss(evidence: Evidence[LongRun]) -> Comparison:
     "beside Theorem 3.1",
     "For eta < 2q, C(t) - [log((T-q)/q) + log(2 eta d t/((T-1)(T-q)))/2] -> 0, with d_e for T-1 if "
     "encodings are random and orthogonal.",
-    hypotheses=LAWS,
-    on=LATE,
 )
 def late_concentration(evidence: Evidence[LongRun]) -> Comparison:
     T, q, d = evidence.T, evidence.q, evidence.d
@@ -75,8 +71,6 @@ def late_concentration(evidence: Evidence[LongRun]) -> Comparison:
     "own/late-alpha",
     "beside Theorem 3.1",
     "For eta < 2q, (alpha - 1)/(1 - q s_+) -> 1.",
-    hypotheses=LAWS,
-    on=LATE,
 )
 def late_alpha(evidence: Evidence[LongRun]) -> Comparison:
     ratio = (evidence.alpha - 1) / evidence.missed
@@ -106,8 +100,6 @@ def square_root(evidence: Evidence[LongRun]) -> Comparison:
     "section-3.1/rate",
     "Section 3.1",
     "s_+ converges to 1/q at the rate O(1/t).",
-    hypotheses=LAWS,
-    on=LATE,
     kind="substance",
     compare=power_of_t,
     versions=[
@@ -165,6 +157,7 @@ STUCK = 0.04
     "Training from zero converges at the rate inertia/(4 eta t) for eta up to 1.9 q and stalls "
     "from 2.2 q on, for d from 2 to 20, one-hot and orthogonal encodings: the limit is eta < 2q.",
     on=STEP_SIZES,
+    hypotheses=(),
 )
 def step_limit(evidence: Evidence[LongRun]) -> list[Comparison]:
     """If eta d is far larger than the inertia, C overshoots at first: the law sets in late."""
@@ -181,7 +174,6 @@ def step_limit(evidence: Evidence[LongRun]) -> list[Comparison]:
     "beside Corollary 3.6",
     "With orthogonal encodings L(T2)/L(T1) -> (T1-q) [(rho-1)^2/q + rho^2/(T2-q)] along training "
     "at T1, rho = (T2-q)/(T1-q): it grows like T1, not like (T2/T1)^2.",
-    hypotheses=LAWS,
     on=LENGTHS,
 )
 def length_ratio(evidence: Evidence[LongRun]) -> Comparison:
@@ -201,7 +193,6 @@ def larger_subsets(case: LongRun) -> list[int]:
     "beside Corollary E.9",
     "Along training at q < T/4 with orthogonal encodings the loss at other subset sizes q2 up to "
     "4q goes to zero as well.",
-    hypotheses=LAWS,
     on=LENGTHS,
 )
 def other_subsets(evidence: Evidence[LongRun]) -> list[Comparison]:
@@ -225,6 +216,7 @@ def other_subsets(evidence: Evidence[LongRun]) -> list[Comparison]:
     "Rejecting one vector at a time is not the law of Definition 2.5: in 6 dimensions with inner "
     "products within 1/3, how many third vectors fit depends on the first two.",
     on=THREE_SIGNS,
+    hypotheses=(),
 )
 def exchangeable(evidence: Evidence[ThirdVectors]) -> Comparison:
     most, fewest = (
@@ -239,6 +231,7 @@ def exchangeable(evidence: Evidence[ThirdVectors]) -> Comparison:
     "No encodings of unit length with d_e = 170 have the (3, 1/10)-RIP for T >= 250: the mean "
     "squared inner product alone forces delta > 1/10.",
     on=LONGER,
+    hypotheses=(),
 )
 def welch(evidence: Evidence[Floor]) -> Comparison:
     floors = evidence.each(lambda case: case.least)

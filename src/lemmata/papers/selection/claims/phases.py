@@ -1,7 +1,6 @@
 """The proof of Theorem D.4 along descents: its phases, its hypothesis and its rates."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..setting import SMALL_LOSS, SMALL_STEP, SPARSE, Plan, Task
 HYPOTHESES = (SPARSE, SMALL_LOSS, SMALL_STEP)
 PROOF = "Appendix D.2, proof of Theorem D.4"
 
-claim = partial(statements("selection"), hypotheses=HYPOTHESES, on=ONE_HOT)
+claim = statements("selection", hypotheses=HYPOTHESES, on=ONE_HOT)
 
 ROUNDING = 8 * np.finfo(float).eps
 """Of one step, relative to alpha or C."""

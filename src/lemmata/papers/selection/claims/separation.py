@@ -18,7 +18,7 @@ from ..experiments.separation import (
 )
 from ..setting import FITS, GUIDING, NARROWER, PROPER, printed_self_attention
 
-claim = statements("selection")
+claim = statements("selection", on=LITERAL, hypotheses=(FITS,))
 
 EPS = float(np.finfo(float).eps)
 
@@ -34,8 +34,6 @@ def softmax_error(evidence: Evidence[Literal8]) -> np.ndarray:
     "One layer of self-attention on the (d+2d_e)-row input of Eq. (8), with Q = α[0, I, 0], "
     "K = [0, 0, I] and V = [I, 0, 0], gives position i the weight softmax(α⟨e_i, e_y⟩) at the last "
     "column, and the mean of the tokens with these weights.",
-    hypotheses=(FITS,),
-    on=LITERAL,
 )
 def equation_8(evidence: Evidence[Literal8]) -> list[Comparison]:
     """The matrices written out, against the formula."""
@@ -61,8 +59,6 @@ def equation_8(evidence: Evidence[Literal8]) -> list[Comparison]:
     "theorem-c.3/width",
     "Appendix C.3, proof of Theorem C.3",
     "The operators of the construction have width d + q d_e.",
-    hypotheses=(FITS,),
-    on=LITERAL,
     kind="misprint",
     blocks=lambda case: case.task.q,
     versions=[repaired("They have width d + 2 d_e, as Eq. (8) has rows.", blocks=lambda case: 2)],
@@ -78,8 +74,6 @@ def width_of_the_construction(
     "equation-8/printed",
     "Appendix C.3, after Eq. (8)",
     "The same with the printed blocks, Q = [0_{d×d}, I, 0_{d_e×d_e}] and K = [0_{d×d}, 0, I].",
-    hypotheses=(FITS,),
-    on=LITERAL,
     kind="misprint",
 )
 def equation_8_printed(evidence: Evidence[Literal8]) -> list[Comparison]:
@@ -148,6 +142,7 @@ def widths(case: Separation) -> list[int]:
     "After the 100,000 steps of Section 4 the transformer is still above the bound of Theorem 3.5, "
     "which speaks of width Td−1; nets of any smaller width are above the transformer.",
     on=TRAINED_TRANSFORMER,
+    hypotheses=(),
 )
 def full_width_floor(evidence: Evidence[TrainedTransformer]) -> list[Comparison]:
     """In mean field; its error from 800 pairs of encodings and subsets is about a hundredth."""

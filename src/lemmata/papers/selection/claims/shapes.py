@@ -1,7 +1,6 @@
 """Sections 2 and 3.3 and their repetitions: shapes of matrices, and what the model can express."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from lemmata.settings import Evidence
 from ..experiments.matrices import MATRICES, Matrices
 from ..setting import FITS
 
-claim = partial(statements("selection"), hypotheses=(FITS,), on=MATRICES)
+claim = statements("selection", hypotheses=(FITS,), on=MATRICES)
 
 Number = Callable[[Any], float | int]
 

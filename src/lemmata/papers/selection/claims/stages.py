@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,9 +26,9 @@ from ._exponents import grows_like, spans
 from .phases import ROUNDING, in_phase
 from .stochastic import INTERPOLATION, NO_NARROW, ONE_STEP, by_isometry, narrow, shares
 
-claim = statements("selection")
-one_hot = partial(statements("selection"), on=ONE_HOT, hypotheses=phases.HYPOTHESES)
-random = partial(statements("selection"), on=STOCHASTIC, hypotheses=stochastic.HYPOTHESES)
+claim = statements("selection", on=STATES, hypotheses=(SPARSE,))
+one_hot = statements("selection", on=ONE_HOT, hypotheses=phases.HYPOTHESES)
+random = statements("selection", on=STOCHASTIC, hypotheses=stochastic.HYPOTHESES)
 
 
 @one_hot(
@@ -235,8 +234,6 @@ def stage_2(evidence: Evidence[Descent], any_width: bool) -> Comparison:
     "theorem-e.6/stage-2-constant",
     stochastic.PROOF,
     "(T-q)/(64 (2q)^2 T (T/q - 1)^2) >= 1/(128 T (T-q)), from the second line to the third.",
-    hypotheses=(SPARSE,),
-    on=STATES,
     kind="constant",
     constant=128,
     versions=[repaired("The same with 256 for 128.", constant=256)],
@@ -287,8 +284,6 @@ def second_stage(evidence: Evidence[Descent]) -> Comparison:
     "theorem-d.4/end-of-stage-1",
     phases.PROOF,
     "s_+ = 1/(2q) at C = log((T-q)/q).",
-    hypotheses=(SPARSE,),
-    on=STATES,
 )
 def end_of_stage_1(evidence: Evidence[StateGrid]) -> Comparison:
     T, q = evidence.T, evidence.q
@@ -299,8 +294,6 @@ def end_of_stage_1(evidence: Evidence[StateGrid]) -> Comparison:
     "theorem-d.4/best-alpha-early",
     phases.PROOF,
     "alpha*(t+1) > alpha*(t) while s_+(t) < 1/sqrt(Tq).",
-    hypotheses=(SPARSE,),
-    on=STATES,
     kind="hypothesis",
     crossing=True,
     versions=[

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,7 +46,7 @@ HYPOTHESES = (SPARSE, SMALL_LOSS, STOCHASTIC_STEP, RESTRICTED)
 
 STABLE_TOO = (*HYPOTHESES, STABLE)
 
-claim = partial(statements("selection"), hypotheses=HYPOTHESES, on=STOCHASTIC)
+claim = statements("selection", hypotheses=HYPOTHESES, on=STOCHASTIC)
 
 ONE_STEP = 64 * float(np.finfo(float).eps)
 """Rounding of one step, relative to alpha or C."""

@@ -1,7 +1,6 @@
 """Appendix E.5: symmetries of random encodings, and what they say about attention."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..experiments.matrices import ENUMERATION, Enumeration
 from ..setting import FITS, FamilyAttention, inner_products
 from .definitions import attention, ensemble_of, mean_attention
 
-claim = partial(statements("selection"), on=ENCODINGS)
+claim = statements("selection", on=ENCODINGS)
 
 SUMMED = 1e-12
 """Relative rounding of sums over some thousand entries, or some ten thousand encodings."""

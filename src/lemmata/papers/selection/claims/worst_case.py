@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from ..experiments.fractions import BLIND, Blind
 from ..experiments.networks import FIRST_LAYERS, Layer
 from ..setting import FITS, POSITIONS, PROPER
 
-claim = partial(statements("selection"), hypotheses=(POSITIONS, FITS), on=BLIND)
+claim = statements("selection", hypotheses=(POSITIONS, FITS), on=BLIND)
 
 EPS = float(np.finfo(float).eps)
 """The rounding of a fraction that is turned into a number."""

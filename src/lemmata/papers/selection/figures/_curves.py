@@ -105,7 +105,7 @@ def say_sizes(picture: Figure, how: Training, seeds: int) -> None:
     draw_sizes(picture, f"trained at {sizes}, {many}")
 
 
-def span(values: list[float], digits: int = 2) -> str:
+def span(values: list[float]) -> str:
     """The least and the largest of some numbers, if they differ."""
-    ends = number(min(values), digits), number(max(values), digits)
+    ends = number(min(values), 2), number(max(values), 2)
     return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lemmata.claims import Bench, Experiment
-from lemmata.drawing import COLUMN_WIDTH, PALETTE, SMALL, number, style
+from lemmata.drawing import COLUMN_WIDTH, PALETTE, SMALL, new_figure, number
 from lemmata.papers._paper import Drawing
 from lemmata.settings import Evidence
 
@@ -38,9 +37,7 @@ def draw(bench: Bench) -> Drawing:
     """The paper's sizes above, trained nets of a small task below."""
     large, small = bench.evidence(LARGE_NETS), bench.evidence(TRAINED)
     (transformer,) = bench.evidence(TRAINED_TRANSFORMER)
-    with style():
-        picture = Figure(figsize=(COLUMN_WIDTH, 4.5))
-        above, below = picture.subplots(2, 1)
+    with new_figure(4.5, 2, 1, width=COLUMN_WIDTH) as (picture, (above, below)):
         _draw_large(above, large, transformer)
         _draw_small(below, small)
     numbers = _numbers(large, small, transformer)

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import COLUMN_WIDTH, PALETTE, SMALL, TEXT_WIDTH, number, style
+from lemmata.drawing import COLUMN_WIDTH, PALETTE, SMALL, TEXT_WIDTH, new_figure, number
 from lemmata.papers._paper import Drawing
 from lemmata.settings import Evidence
 
@@ -78,9 +78,8 @@ def draw_weights(heat: HeatMap, moments: list[int], width: float) -> Figure:
 
     On one scale the first weights would be hardly seen beside the last.
     """
-    with style():
-        picture = Figure(figsize=(width, 3.1))
-        above, below = picture.subplots(2, len(moments), gridspec_kw={"height_ratios": [2, 1]})
+    grid = {"height_ratios": [2, 1], "width": width}
+    with new_figure(3.1, 2, len(moments), **grid) as (picture, (above, below)):
         for name, panels, matrices in (("W", above, heat.W), ("V", below, heat.V)):
             for axes, moment in zip(panels, moments, strict=True):
                 largest = float(np.abs(matrices[moment]).max())

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
-from lemmata.drawing import PALETTE, TEXT_WIDTH, draw_band, draw_logarithmic, number, style
+from lemmata.drawing import PALETTE, draw_band, draw_logarithmic, new_figure, number
 from lemmata.papers._paper import Drawing
 from lemmata.settings import Evidence
 
@@ -19,9 +18,7 @@ from ._curves import draw_thousands, say_sizes, setting
 def draw(bench: Bench) -> Drawing:
     """SGD, and the mean field that it fluctuates around."""
     followed = bench.evidence(MEAN_FIELD)
-    with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 2.1))
-        loss, inverse, cosines = picture.subplots(1, 3)
+    with new_figure(2.1, 1, 3) as (picture, (loss, inverse, cosines)):
         _draw_loss(loss, followed)
         _draw_inverse(inverse, followed)
         _draw_cosines(cosines, followed)

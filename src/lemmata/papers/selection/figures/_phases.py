@@ -7,20 +7,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lemmata.claims import Bench
 from lemmata.drawing import (
     MAP_DPI,
     PALETTE,
     SMALL,
-    TEXT_WIDTH,
     Drawing,
     GridAxis,
     draw_contours,
     draw_numbers,
+    new_figure,
     number,
-    style,
 )
 from lemmata.training import record_steps, run
 
@@ -58,9 +56,8 @@ def draw(bench: Bench, sizes: tuple[int, int, int] | None = None) -> Drawing:
     missed = np.stack(
         [missed_over(int(d), C[i], lengths, tests, bench.seed) for i, d in enumerate(dimensions)]
     )
-    with style():
-        picture = Figure(figsize=(TEXT_WIDTH, 2.9), dpi=MAP_DPI)
-        left, right = picture.subplots(1, 2, width_ratios=(1.25, 1), sharey=True)
+    grid = {"width_ratios": (1.25, 1), "sharey": True}
+    with new_figure(2.9, 1, 2, dpi=MAP_DPI, **grid) as (picture, (left, right)):
         _draw_map(left, dimensions, lengths, missed[:, -1].T, C[:, -1])
         _draw_reach(right, dimensions, records, lengths, missed, C)
     numbers = _numbers(dimensions, records, lengths, missed, C)

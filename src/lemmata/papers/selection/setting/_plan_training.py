@@ -3,15 +3,16 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Int
 
-from lemmata._errors import InputError, unknown_name
+from lemmata._errors import InputError
+from lemmata.papers._plan_training import AbstractPlanTraining
 from lemmata.settings import once_each
-from lemmata.training import Guarded, Store, log_spaced, record_steps, run
+from lemmata.training import Guarded, Store, run
 
 from ..theory import width_law
 from ._descents import LANES, descents
@@ -30,7 +31,6 @@ USUAL_STEPS = {"gd": 100_000, "sgd": 1_000, "adam": 1_000}
 USUAL_RATES = {"sgd": 1.0, "adam": 1e-3}
 """Of Section 4, and of Adam."""
 
-MOST_STEPS = 1_000_000_000
 WIDEST = 5_000
 """Of a matrix W that is trained in full."""
 
@@ -54,24 +54,18 @@ RULES = {
 
 
 @dataclass(frozen=True)
-class PlanTraining:
-    """How plans are trained; None means as the plan has it, or the usual choice.
+class PlanTraining(AbstractPlanTraining):
+    """How plans are trained: ``gd`` on the population loss, ``sgd`` or ``adam`` on samples.
 
     Attributes:
-        algorithm: ``gd`` on the population loss, ``sgd`` or ``adam`` on samples.
-        rate: the step size.
-        steps: how many.
-        record: which to record; spread evenly over their logarithm unless given.
         seed: everything random.
         samples, x_query, initial, factors, queries: for training on samples, see ``Training``.
         width: trains a fully connected net in the place of the transformer, whose first layer has
             so many neurons.
     """
 
-    algorithm: str = "gd"
-    rate: float | str | None = None
-    steps: int | None = None
-    record: tuple[int, ...] | None = None
+    usual_steps: ClassVar = USUAL_STEPS
+
     seed: int | None = None
     samples: int | None = None
     x_query: Query | None = None
@@ -81,32 +75,12 @@ class PlanTraining:
     width: int | None = None
 
     def __post_init__(self) -> None:
-        if self.algorithm not in ALGORITHMS:
-            raise InputError(unknown_name("algorithm", self.algorithm, ALGORITHMS))
-        if isinstance(self.rate, str):
-            raise InputError(f"--lr takes a number here; got '{self.rate}'")
-        if self.rate is not None and not (math.isfinite(self.rate) and self.rate > 0):
-            raise InputError(f"the step size must be a positive number; got {self.rate}")
-        if self.total > MOST_STEPS:
-            raise InputError(f"{self.total:,} steps are too many (at most {MOST_STEPS:,})")
+        super().__post_init__()
         smallest = {"seed": 0, "samples": 1, "initial": 0, "factors": 0, "queries": 1, "width": 1}
         for name, least in smallest.items():
             value = getattr(self, name)
             if value is not None and value < least:
                 raise InputError(f"{name} must be at least {least}; got {value}")
-        _ = self.recorded
-
-    @property
-    def total(self) -> int:
-        """How many steps."""
-        return USUAL_STEPS[self.algorithm] if self.steps is None else self.steps
-
-    @property
-    def recorded(self) -> Int[np.ndarray, "records"]:
-        """The steps to record, the last one always."""
-        if self.record is None and self.total >= 0:
-            return log_spaced(self.total)
-        return record_steps((*(self.record or ()), self.total), self.total)
 
     def step_size(self, plan: Plan) -> float:
         """The one asked for, or the plan's eta, or the usual one."""

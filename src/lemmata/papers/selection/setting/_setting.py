@@ -8,6 +8,7 @@ import numpy as np
 
 from lemmata._errors import InputError
 from lemmata.settings import (
+    RECORD,
     AbstractSetting,
     Column,
     Evidence,
@@ -19,8 +20,9 @@ from lemmata.settings import (
     Run,
     Slider,
     Track,
+    real_number,
     silent,
-    step_numbers,
+    whole_number,
 )
 from lemmata.training import Store
 
@@ -89,35 +91,18 @@ class SelectionSetting(AbstractSetting[Plan]):
             parse=float,
             expects="a positive number",
         ),
-        Option(
+        whole_number(
             "steps",
-            "--steps",
             f"how many; usually {USUAL_STEPS['gd']:,}, and {USUAL_STEPS['sgd']:,} on samples",
-            parse=int,
-            expects="a whole number",
             usual=USUAL_STEPS,
         ),
-        Option(
-            "record",
-            "--record",
-            "which steps to record; usually spread evenly over their logarithm",
-            parse=step_numbers,
-            expects="step numbers like 1,100,900",
-        ),
-        Option(
-            "seed",
-            "--seed",
-            "of random encodings and samples; usually the plan's",
-            parse=int,
-            expects="a whole number",
-        ),
-        Option(
+        RECORD,
+        whole_number("seed", "of random encodings and samples; usually the plan's"),
+        whole_number(
             "samples",
-            "--samples",
             "the batch size; usually the plan's",
-            parse=int,
+            *ON_SAMPLES,
             expects="a positive whole number",
-            algorithms=ON_SAMPLES,
         ),
         Option(
             "x_query",
@@ -127,39 +112,31 @@ class SelectionSetting(AbstractSetting[Plan]):
             algorithms=ON_SAMPLES,
             choices=get_args(Query),
         ),
-        Option(
+        real_number(
             "initial",
-            "--initial",
             "the size of Gaussian first weights; usually the plan's, 0",
-            parse=float,
+            *ON_SAMPLES,
             expects="a number that is not negative",
-            algorithms=ON_SAMPLES,
         ),
-        Option(
+        whole_number(
             "factors",
-            "--factors",
             "train K and Q apart, with so many rows each, in the place of W = K'Q; needs --initial",
-            parse=int,
+            *ON_SAMPLES,
             expects="a positive whole number",
-            algorithms=ON_SAMPLES,
         ),
-        Option(
+        whole_number(
             "queries",
-            "--queries",
             "subsets that are asked for in each sequence, whose losses are added: T in the "
             "original task (Appendix A.2); usually 1",
-            parse=int,
+            *ON_SAMPLES,
             expects="a positive whole number",
-            algorithms=ON_SAMPLES,
         ),
-        Option(
+        whole_number(
             "width",
-            "--width",
             "train a fully connected net, whose first layer has so many neurons, in the place of "
             "the transformer",
-            parse=int,
+            "adam",
             expects="a positive whole number",
-            algorithms=("adam",),
         ),
     )
 

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from lemmata._errors import InputError
-from lemmata.training import Recording, Store, fold, normals, record_steps, run, stream
+from lemmata.training import Recording, SingleRun, Store, fold, normals, record_steps, run, stream
 
 from ._encodings import check_threshold, near_orthogonal
 from ._model import Factors, Weights
@@ -158,7 +158,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class TrainingRun:
+class TrainingRun(SingleRun):
     """What a run recorded.
 
     ``loss`` is the mean over the last 300 batches; NaN before the first. For every task looked at,
@@ -169,14 +169,6 @@ class TrainingRun:
 
     how: Training
     recording: Recording[OnlineState]
-
-    @property
-    def steps(self) -> Int[np.ndarray, "records"]:
-        """The recorded steps."""
-        return self.recording.steps
-
-    def __getitem__(self, name: str) -> Float[np.ndarray, "records"]:
-        return self.recording.series[name][0].astype(float)
 
     def task(
         self, kind: Literal["population", "validation"], T: int, q: int
