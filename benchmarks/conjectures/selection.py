@@ -445,9 +445,3 @@ def false_missed_stable(run):
     """With q > T/2, or large d, alpha jumps over 1 before C has grown, and C falls for a step."""
     stable = np.where(run.rate < 2 * run.each(lambda p: p.q), 1.0, np.nan)
     return lm.at_most(stable * run.missed[:, 1:], stable * run.missed[:, :-1])
-
-
-@lm.claim("small steps reach zero", setting="selection", hypotheses=["small_step"])
-def true_waits(run):
-    """Theorem 3.1; until about T^2/(eta d) steps the loss waits at d (1/q - 1/T)/2, a saddle."""
-    return lm.tends_to(run.loss, 0.0)
