@@ -461,3 +461,10 @@ def false_position(run):
 def false_halves(data):
     """K = 4, under each query each of two tokens beats the two others: 1 a query, 4 > 3."""
     return lm.at_most(data.each(lambda d: d.norm_kq), data.each(lambda d: d.norm_ov))
+
+
+@lm.claim("stage 2 starts no worse than guessing", setting="convergence",
+          hypotheses=["realizable", "zero_start"])  # fmt: skip
+def false_start(run):
+    """Not where the label's token is outnumbered and the gap of stage 1 is large."""
+    return lm.at_most(run.log_loss[:, 0], np.log(np.log(run.each(lambda d: d.K)))[:, 0])

@@ -505,3 +505,24 @@ def false_margin(run):
 def false_long_chains(data):
     """A chain of l tokens that all beat the last one: l (l+1) (l+2)/12 against 2l - 1."""
     return lm.at_most(data.each(lambda d: d.norm) ** 2, data.each(lambda d: len(d.strict_pairs)))
+
+
+@lm.claim("||W^mm|| is at most K", setting="mechanics", hypotheses=["acyclic", "orthonormal"],
+          on="instances")  # fmt: skip
+def false_norm_by_tokens(data):
+    """Chains of K tokens under K last tokens have norm^2 = K^2 (K^2 - 1)/12: more from K = 4 on."""
+    return lm.at_most(data.each(lambda d: d.norm), data.each(lambda d: d.K))
+
+
+@lm.claim("missed attention never rises on acyclic data", setting="mechanics",
+          hypotheses=["acyclic"])  # fmt: skip
+def false_missed_acyclic(run):
+    """A long embedding makes the step of one sample large, and others pay for it."""
+    return lm.at_most(np.diff(run.log_missed, axis=1), 0.0)
+
+
+@lm.claim("all of W is outside the ties", setting="mechanics",
+          hypotheses=["realizable", "zero_start"])  # fmt: skip
+def false_all_free(run):
+    """An identity that holds only without ties."""
+    return lm.equal(run.free_norm, run.norm)

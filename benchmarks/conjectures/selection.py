@@ -438,3 +438,10 @@ def false_miss(run):
 def false_fortieth(plans):
     """eps < dT/(100 (T-q) q), and T/(T-q) comes up to 4/3: T < 5q with eps near its end."""
     return lm.at_most(plans.each(lambda p: p.epsilon), plans.each(lambda p: p.d / (80 * p.q)))
+
+
+@lm.claim("missed attention never rises below eta = 2q", setting="selection")
+def false_missed_stable(run):
+    """With q > T/2, or large d, alpha jumps over 1 before C has grown, and C falls for a step."""
+    stable = np.where(run.rate < 2 * run.each(lambda p: p.q), 1.0, np.nan)
+    return lm.at_most(stable * run.missed[:, 1:], stable * run.missed[:, :-1])

@@ -55,6 +55,26 @@ def test_a_curve_that_never_moves_settles_where_it_is() -> None:
     assert judge(tends_to(1 / T[None]), evidence(1, T)).status is Status.HOLDS
 
 
+def test_a_curve_that_waits_refutes_nothing_before_it_has_moved() -> None:
+    """A saddle looks like a limit: the way there is short, and the way on has not begun."""
+    saddle = 0.97 + 0.03 / T[None]
+    assert judge(tends_to(saddle), evidence(1, T)).status is Status.FAILS
+    judged = judge(tends_to(saddle, waits=True), evidence(1, T))
+    assert judged.status is Status.UNDECIDED
+    assert "too short" in judged.reason
+    assert judge(tends_to(0.9 + saddle, 0.9, waits=True), evidence(1, T)).status is judged.status
+    arrived = 0.3 + 0.7 / T[None]
+    assert judge(tends_to(arrived, waits=True), evidence(1, T)).status is Status.FAILS
+
+
+def test_a_slow_way_is_not_refuted_by_a_law_that_bends_too_soon() -> None:
+    """(log t + 4)^-2 goes to 0; a power of log t that fits it ends up elsewhere."""
+    t = np.unique(np.rint(np.geomspace(1, 4_000, 60)))
+    for shift in (1.0, 2.0, 4.0):
+        curve = 1 / (np.log(t) + shift)[None] ** 2
+        assert judge(tends_to(curve, 0.0), evidence(1, t)).status is not Status.FAILS
+
+
 def test_a_short_run_decides_nothing() -> None:
     slow = np.exp(-T / 1e7)[None]
     assert judge(tends_to(slow, 0.0), evidence(1, T)).status is Status.UNDECIDED

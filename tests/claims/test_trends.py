@@ -92,7 +92,8 @@ def curve_with(early: float, middle: float, end: float) -> tuple[np.ndarray, np.
         ((8.0, 4.0, 3.0), 2.0, False),  # the last change is more than a quarter of the end
         ((8.0, 5.0, 4.0), 2.0, True),  # a quarter exactly, and a third of the change before
         ((5.0, 4.5, 4.1), 2.0, False),  # 0.4 after 0.5: not clearly slower
-        ((5.0, 4.5, 4.2), 2.0, True),  # 0.3 after 0.5
+        ((5.0, 4.5, 4.2), 2.5, True),  # 0.3 after 0.5
+        ((5.0, 4.5, 4.2), 2.0, False),  # 2.2 are left to the limit: it is nearer to the target
         ((4.02, 4.01, 4.0), 4.0, True),  # as fast as before, but flat: within a hundredth
         ((4.02, 4.01, 3.995), 4.0, False),  # flat, but faster than before
         ((4.4, 4.2, 4.0), 4.0, False),

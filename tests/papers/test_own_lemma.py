@@ -338,3 +338,20 @@ def test_without_time_something_is_tried() -> None:
     finding = lm.falsify(long, budget=0.0)
     assert finding.tried > 0
     assert finding.status == "survived"
+
+
+def test_a_run_that_has_not_begun_to_move_does_not_refute_a_limit() -> None:
+    """Theorem 3.1 says that this loss goes to 0; until about T^2/(eta d) it stands still."""
+    waits = lm.selection.Plan("waits", lm.selection.Task(200, 6, 2), 0.003, 1e-3)
+
+    @lm.claim(
+        "the loss goes to zero",
+        setting="selection",
+        on=lm.experiment("selection", instances=[waits], steps=100_000),
+    )
+    def vanishes(run: Any) -> Any:
+        return lm.tends_to(run.loss, 0.0)
+
+    (verdict,) = lm.check(vanishes)
+    assert verdict.status == "undecided"
+    assert "too short" in verdict.reason

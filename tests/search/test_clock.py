@@ -40,6 +40,17 @@ def test_what_fits_is_finished_and_what_does_not_is_given_up_early(now: dict[str
     assert error.value.seconds == pytest.approx(80.0)
 
 
+def test_what_takes_a_moment_is_done_however_late_it_is(now: dict[str, float]) -> None:
+    """A violation whose proof takes no time is not left unproved because shrinking took long."""
+    now["t"] = 50.0
+    Clock(40.0).afford(0.9)
+    with pytest.raises(TooSlowError):
+        Clock(40.0).afford(1.1)
+    with pytest.raises(TooSlowError):
+        Clock(60.0).afford(12.1)
+    Clock(60.0).afford(11.9)
+
+
 def test_compiling_is_not_held_against_the_rest(now: dict[str, float]) -> None:
     progress = Clock(60.0).track("training", 80)
     now["t"] = 10.0

@@ -19,7 +19,7 @@ def families(key: str, size: int) -> list:
 @pytest.mark.parametrize("size", FAMILY_SIZES)
 def test_norms_by_hand(size: int) -> None:
     """The scores of least norm: places in a chain, or two levels, around their mean."""
-    chain, star, crowd, order, cycle, halves = families("mechanics", size)
+    chain, star, crowd, order, cycle, halves, chains = families("mechanics", size)
     steps = Fraction(size * (size + 1) * (size + 2), 12)  # 0, 1, ..., size
     for dataset in (chain, order):
         assert dataset.margin.norm_squared_exact == steps
@@ -31,6 +31,8 @@ def test_norms_by_hand(size: int) -> None:
     assert sorted(len(component) for component in graph.components) == [1, size]
     above, below = size - size // 2, size // 2
     assert halves.margin.norm_squared_exact == size * Fraction(above * below, size)
+    few = size // 2 + 1  # 0, 1, ..., few - 1 under each of them
+    assert chains.margin.norm_squared_exact == few * Fraction(few * (few * few - 1), 12)
 
 
 @pytest.mark.parametrize("size", FAMILY_SIZES)

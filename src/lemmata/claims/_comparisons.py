@@ -75,6 +75,8 @@ class Limit(Comparison):
             constant factor; None for a power of t, of log t, or an exponential, whichever fits.
         rounding: of the curve, relative to ``size``.
         size: by default the largest distance from the target.
+        waits: whether the curve may stand still before it moves, as training does at a saddle or
+            where attention is saturated: one that has hardly moved decides nothing then.
     """
 
     curve: Side
@@ -82,6 +84,7 @@ class Limit(Comparison):
     trend: Side = None
     rounding: Side = None
     size: Side = None
+    waits: bool = False
 
 
 @dataclass(frozen=True, eq=False)

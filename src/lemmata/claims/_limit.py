@@ -38,6 +38,7 @@ def judge_limit(comparison: Limit, evidence: Evidence[Any]) -> Judgement:
             trend=grids["trend"][row] if "trend" in grids else None,
             rounding=grids["rounding"][row] if "rounding" in grids else at.rounding,
             size=grids["size"][row] if "size" in grids else None,
+            waits=comparison.waits,
         )
         for row in range(len(at.names))
     ]

@@ -24,6 +24,9 @@ SLOWER, FLAT, STILL = 0.75, 0.01, 0.25
 """A curve settles if its change per doubling falls by the first, or is the second of its end; and
 if the last change is at most the third of what is left."""
 
+MOVED = 0.1
+"""A curve that may wait has hardly moved if that is less than this share of what is left."""
+
 POWERS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 LOG_POWERS = (1.0, 2.0, 3.0)
 RATES = (1.0, 3.0, 10.0, 30.0, 100.0)
@@ -40,8 +43,8 @@ class Trend:
         size: how far away the curve started.
         last: the distance at the end.
         law: how it falls.
-        settles: whether its changes from doubling to doubling die out, so that a limit other
-            than the target can be told from a slow way to it.
+        settles: whether its changes from doubling to doubling die out, nearer to its limit than
+            to the target, so that a limit other than the target can be told from a slow way to it.
     """
 
     offset: float
@@ -64,12 +67,13 @@ def fit_trend(
     trend: Curve | None,
     rounding: Curve,
     size: Curve | None,
+    waits: bool = False,
 ) -> Trend | None:
     """Fit c + a * law(t) to the end of the curve; None if there are too few records.
 
     The laws are powers of t and of log t and exponentials, or the one that is given. The error
     covers how far equally good laws disagree, how far the two halves of the window do, and the
-    residual.
+    residual. A curve that ``waits`` does not settle before it has moved.
     """
     known = np.isfinite(distance) & (places > 1)
     t, d = places[known], distance[known]
@@ -87,11 +91,14 @@ def fit_trend(
     laws = [("as stated", trend[known])] if trend is not None else list(_laws(t))
     offset, error, law = _extrapolate(d, laws, window, late)
     error = max(error + floor, MODESTY * abs(last))
-    return Trend(offset, error, scale, last, law, _settles(t, d, offset, floor))
+    way = distance[np.isfinite(distance)] - last
+    moved = not waits or bool(np.abs(way).max() >= MOVED * abs(offset))
+    return Trend(offset, error, scale, last, law, moved and _settles(t, d, offset, floor))
 
 
 def _settles(t: Curve, d: Curve, offset: float, floor: float) -> bool:
-    """Whether the change over the last doubling is small, and clearly smaller than before.
+    """Whether the change over the last doubling is small, and clearly smaller than before, and what
+    is left to the limit is less than that is away from the target.
 
     Changes below the rounding floor are none.
     """
@@ -99,7 +106,8 @@ def _settles(t: Curve, d: Curve, offset: float, floor: float) -> bool:
     before, after = (max(abs(x - y) - floor, 0.0) for x, y in ((middle, early), (end, middle)))
     flat = before + after <= FLAT * abs(offset)
     slower = after < SLOWER * before or (flat and after <= before)
-    return bool(slower and after <= STILL * abs(end))
+    near = abs(end - offset) <= abs(offset) + floor
+    return bool(slower and near and after <= STILL * abs(end))
 
 
 def _laws(t: Curve) -> Iterator[tuple[str, Curve]]:

@@ -19,6 +19,7 @@ from lemmata.claims import (
     Comparison,
     Comparisons,
     Experiment,
+    Limit,
     Own,
     Scale,
     with_sizes,
@@ -249,7 +250,8 @@ def _file_of(check: Callable[..., Any]) -> str:
 def _guarded(check: Callable[..., Comparisons], name: str) -> Callable[..., Comparisons]:
     """Say which lemma is at fault if it raises, or gives something that is no comparison.
 
-    Rounding is allowed for relative to the terms of the sides, whether or not they cancel.
+    Rounding is allowed for relative to the terms of the sides, whether or not they cancel; and
+    nobody knows how long training stands still on the instances, where it does.
     """
 
     def asserted(evidence: Any) -> Sequence[Comparison]:
@@ -266,7 +268,7 @@ def _guarded(check: Callable[..., Comparisons], name: str) -> Callable[..., Comp
                     f"{name} must return lm.at_least(...), lm.at_most, lm.equal, lm.tends_to or a "
                     f"list of these; got {type(part).__name__}"
                 )
-        return parts
+        return [replace(part, waits=True) if isinstance(part, Limit) else part for part in parts]
 
     @functools.wraps(check)
     def guarded(evidence: Any) -> Comparisons:

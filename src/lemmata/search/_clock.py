@@ -15,6 +15,10 @@ NEARLY = 0.1
 """What is done but for this share of the time that it took is finished, however late it is."""
 
 
+SOON = 1.0
+"""What takes no more seconds is begun, however late it is: a proof that was nearly at hand."""
+
+
 class TooSlowError(Exception):
     """An evaluation that would take longer than there is time.
 
@@ -44,7 +48,7 @@ class Clock:
 
     def afford(self, seconds: float) -> None:
         """Raise ``TooSlowError`` if what is coming takes so long and does not fit."""
-        if seconds > AMPLY * self.left:
+        if seconds > max(AMPLY * self.left, SOON):
             raise TooSlowError(seconds)
 
     def track(self, title: str, total: int) -> Callable[[int], None]:
