@@ -22,6 +22,7 @@ from lemmata.papers.mechanics.setting import (
     equicorrelated,
     pseudo_limits,
 )
+from lemmata.papers.mechanics.setting._options import request_of
 from lemmata.papers.mechanics.setting._pseudo import SCORE_DERIVATIVES
 from lemmata.papers.mechanics.setting._wording import _order
 from lemmata.training import fold, stream, words
@@ -45,6 +46,11 @@ def test_recipes_speak_the_letters_of_the_paper():
         f"random datasets ({sizes}, labels by priority, embeddings of correlation 0.25, "
         "one last token)"
     )
+
+
+def test_no_records_are_the_usual_ones():
+    assert request_of({"record": [], "steps": 9}).training.record == "log"
+    assert request_of({"record": [4], "steps": 9}).training.record == (4,)
 
 
 def test_factors_say_how_wide_they_are():
