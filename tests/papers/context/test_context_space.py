@@ -133,3 +133,12 @@ def test_one_representation_is_made_plain_and_the_others_stay() -> None:
         np.testing.assert_array_equal(found[:, [0, 2]], features[:, [0, 2]])
     everywhere = next(iter(plain_representations(features, None)))
     np.testing.assert_array_equal(everywhere, 0.0)
+
+
+def test_only_zero_queries_have_no_representation() -> None:
+    parts = Parts(N=2, K=4, m=3)
+    zero = replace(parts, representations="zero queries").plan("zero", 1).task
+    usual = parts.plan("usual", 1).task
+    np.testing.assert_array_equal(zero.Z_query, 0.0)
+    assert zero.Z.all()
+    assert usual.representations.all()
