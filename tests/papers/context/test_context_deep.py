@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array
+from scipy.stats import kstest, uniform
 
 from lemmata._errors import InputError
 from lemmata._plain import plain
@@ -201,6 +202,24 @@ def operations(jaxpr: Any) -> int:
 def test_operations_are_those_of_the_gradient(tiny: DeepDynamics):
     traced = jax.make_jaxpr(jax.grad(tiny.loss))(tiny.start, tiny.sample[: TINY.batch])
     assert operations(traced.jaxpr) == TINY.flops_per_step
+
+
+def test_linear_parts_start_uniform_within_one_over_the_root_of_what_goes_in():
+    is_linear = lambda part: isinstance(part, eqx.nn.Linear)  # noqa: E731
+    parts = jax.tree.leaves(TINY.network(), is_leaf=is_linear)
+    numbers = [
+        np.ravel(leaf) * np.sqrt(part.in_features)
+        for part in filter(is_linear, parts)
+        for leaf in jax.tree.leaves(part)
+    ]
+    assert kstest(np.concatenate(numbers), uniform(-1, 2).cdf).pvalue > 0.01
+
+
+def test_a_run_diverges_at_the_first_record_without_a_loss():
+    steps = np.array([0, 5, 10, 20])
+    for losses, first in (([2.0, 1.0, np.inf, np.nan], 10), ([2.0, 1.0, 0.5, 0.4], None)):
+        recording = Recording[Any](steps, {"training": np.array([losses])}, None)
+        assert DeepRun(TINY, recording).diverged == first
 
 
 def test_the_papers_size():

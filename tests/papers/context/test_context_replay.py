@@ -20,6 +20,7 @@ from lemmata.papers.context.setting import (
     from_heads,
     system_of,
 )
+from lemmata.papers.context.setting._path import Path
 from lemmata.papers.context.setting._replay import Descent
 
 SPACE = SETTING.space
@@ -263,3 +264,27 @@ def test_errors_grow_by_no_more_than_the_bound(w: float) -> None:
     largest = float(np.linalg.norm(step, 2))
     assert largest > 1.005
     assert largest <= float(descent._growth(at))
+
+
+def test_a_place_stands_for_all_weights_within_its_error() -> None:
+    """An error r is up to r in Q, and up to r sqrt(eta_w / eta_Q) in w."""
+    chosen, r = plan("wide"), 0.01
+    start = [arb_mat(Q.tolist()) for Q in np.asarray(chosen.start.Q).transpose(1, 0, 2)]
+    descent = Descent(fixed(chosen.task), start, arb(1), arb(4))
+    meant = descent.at(replace(descent.first, error=arb(r)))
+    draw, sizes = np.random.default_rng(0), (len(start), chosen.task.d, chosen.task.d)
+    for _ in range(5):
+        by_Q, by_w = draw.uniform(-r, r, sizes), draw.uniform(-2 * r, 2 * r, (3, chosen.task.K))
+        moved = [arb_mat(change.tolist()) for change in by_Q]
+        one = descent.at(replace(descent.first, moved=moved, w=arb_mat(by_w.tolist())))
+        assert meant.gap.contains(one.gap)
+        pairs = zip(meant.attention, one.attention, strict=True)
+        assert all(wide.contains(exact) for wide, exact in pairs)
+
+
+@pytest.mark.parametrize("times", [0.5, 3.0])
+def test_beyond_the_first_gap_what_is_left_is_taken_directly(times: float) -> None:
+    chosen = plan("wide")
+    path = Path(system_of(chosen.task, chosen.heads), chosen.start, jnp.ones(2))
+    carried, direct = jnp.zeros_like(path.system.target), times * path.system.target
+    np.testing.assert_array_equal(path._best(carried, direct), direct if times > 1 else carried)

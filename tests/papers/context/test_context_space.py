@@ -7,7 +7,7 @@ import numpy as np
 
 import lemmata as lm
 from lemmata.papers.context.setting import SETTING, Plan, Task
-from lemmata.papers.context.setting._parts import Parts
+from lemmata.papers.context.setting._parts import Parts, plain_representations
 from lemmata.papers.context.setting._plan_training import PlanTraining
 from lemmata.search import read_back
 from lemmata.training import _run
@@ -123,3 +123,22 @@ def test_the_scale_of_a_query_is_that_of_the_last_token_alone():
     expected = usual.representations * np.array([1.0, 1.0, 1.0, 100.0])
     np.testing.assert_array_equal(longer.representations, expected)
     np.testing.assert_array_equal(longer.tokens, usual.tokens)
+
+
+def test_one_representation_is_made_plain_and_the_others_stay() -> None:
+    features = np.array([[1.26, -2.51, 0.3], [0.04, 7.77, 0.5]])
+    columns = ([0.0, 0.0], [1.0, 1.0], [-3.0, 8.0], [-3.0, 8.0], [-2.5, 7.8])
+    for found, column in zip(plain_representations(features, 1), columns, strict=True):
+        np.testing.assert_array_equal(found[:, 1], column)
+        np.testing.assert_array_equal(found[:, [0, 2]], features[:, [0, 2]])
+    everywhere = next(iter(plain_representations(features, None)))
+    np.testing.assert_array_equal(everywhere, 0.0)
+
+
+def test_only_zero_queries_have_no_representation() -> None:
+    parts = Parts(N=2, K=4, m=3)
+    zero = replace(parts, representations="zero queries").plan("zero", 1).task
+    usual = parts.plan("usual", 1).task
+    np.testing.assert_array_equal(zero.Z_query, 0.0)
+    assert zero.Z.all()
+    assert usual.representations.all()

@@ -1,6 +1,7 @@
 """Starts of one's own, shares of samples, separate factors, several heads, and the outlook."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ from scipy.special import softmax
 
 from lemmata._errors import InputError
 from lemmata.papers.convergence.setting import SETTING, Dataset, Factored, TwoStage, example_1
+from lemmata.papers.convergence.setting._outlook import Outlook
+from lemmata.papers.convergence.setting._pictures import _heat
 from lemmata.papers.mechanics.setting import SETTING as MECHANICS
 
 SAMPLES = {
@@ -201,9 +204,29 @@ def test_the_outlook_of_example_1():
     assert outlook["lemma_7_t0"] == np.ceil(8 * 4 * (13 / 6) / 0.025)
     floor = np.log1p(3 * np.exp(-900 * 0.1 / np.sqrt(3)))
     assert outlook["log_loss_floor"] == pytest.approx(np.log(floor), rel=1e-12)
+    assert outlook["log_stage1_loss"] == pytest.approx(np.log(4 * floor), rel=1e-12)
     t = outlook["theorem_1_from"]
     bound = [54 * 9 * 4**4 * (13 / 6) ** 2 * np.log(s) ** 2 / (s * 0.025) for s in (t, 0.99 * t)]
     assert bound[0] < 1 < bound[1]
     assert outlook["c_infinity"] == pytest.approx(0.250628, rel=1e-5)
     unfit = SETTING.analyze(Dataset.from_sentences("x", ["ac", "bc", "ca"])).document()["outlook"]
     assert unfit["c_infinity"] is unfit["log_stage1_loss"] is unfit["lemma_7_t0"] is None
+
+
+@pytest.mark.parametrize("pairs", [40, 43])
+def test_a_long_table_of_inputs_ends_with_how_many_more_there_are(pairs: int):
+    words = [[i] for i in range(pairs)]
+    around = Dataset.from_samples("around", words, [*range(1, pairs), 0])
+    last = list(Outlook(around)._shares().columns[0].cells)[40:]
+    assert last == (["and 3 more"] if pairs == 43 else [])
+
+
+def test_the_limit_is_shown_in_the_logits_of_tokens():
+    """e_i'W*e_q for every token and query that ends an input, by its sums."""
+    E = np.random.default_rng(0).standard_normal((3, 4))
+    dataset = replace(Dataset.from_sentences("d", ["abca", "bc", "ca"]), embeddings=E)
+    W = dataset.attention_margin.weights
+    assert W is not None
+    logits = np.array([[x @ W @ y for y in E] for x in E])
+    heat = _heat(dataset, ("a", "b", "c"), [logits])
+    assert heat.goal == pytest.approx(logits / np.sqrt((logits**2).sum()))

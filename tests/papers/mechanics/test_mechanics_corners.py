@@ -22,6 +22,8 @@ from lemmata.papers.mechanics.setting import (
     path,
     pseudo_limits,
 )
+from lemmata.papers.mechanics.setting._problems import MOST_PROBLEMS, shortened
+from lemmata.tokens import Problem
 
 
 @pytest.mark.parametrize("log_gap", [-6.0, -10.0, -12.0, -13.8])
@@ -96,3 +98,13 @@ def test_a_squared_loss_that_is_not_decreasing_is_refused():
     dataset = recorded("chain3").dataset
     with pytest.raises(InputError):
         Training(loss="squared", head=2 * np.eye(3), steps=1).run([dataset])
+
+
+def test_of_many_problems_of_one_kind_the_first_are_told_and_how_many_more():
+    many = [Problem("far", f"sample {i}", "too far") for i in range(MOST_PROBLEMS + 3)]
+    other = Problem("near", "sample 7", "too near")
+    told = shortened([many, [other], many[:MOST_PROBLEMS]])
+    assert told[:MOST_PROBLEMS] == told[MOST_PROBLEMS + 2 :] == tuple(many[:MOST_PROBLEMS])
+    assert told[MOST_PROBLEMS].code == "far"
+    assert told[MOST_PROBLEMS].message == "and 3 more like these"
+    assert told[MOST_PROBLEMS + 1] == other

@@ -79,6 +79,13 @@ def test_paths_of_losses() -> None:
         Objective("cross-entropy")
 
 
+def test_no_path_where_one_token_of_several_has_a_higher_score_than_the_label() -> None:
+    E = np.array([[1.0, 0.0], [0.8, 0.6], [2.0, 0.1]])
+    dataset = Dataset.from_samples("long", [[0, 1, 2]], [0], E)
+    with pytest.raises(InputError, match="Assumption 3"):
+        ball_path(dataset, Objective("flat", "embedding"), [1.0])
+
+
 @pytest.mark.parametrize("loss", ["linear", "squared", "flat", "log", "exponential"])
 def test_the_excess_over_the_infimum_and_its_gradient(loss: str) -> None:
     """Against the loss as it is written, in 60 digits."""

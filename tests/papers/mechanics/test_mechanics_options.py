@@ -1,6 +1,7 @@
 """What a user of the paper can ask for: other data, starts, losses, algorithms and limits."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -17,9 +18,11 @@ from lemmata.papers.mechanics.setting import (
     Dataset,
     Recipe,
     Training,
+    _degeneracy,
     equicorrelated,
     pseudo_limits,
 )
+from lemmata.papers.mechanics.setting._options import request_of
 from lemmata.papers.mechanics.setting._pseudo import SCORE_DERIVATIVES
 from lemmata.papers.mechanics.setting._wording import _order
 from lemmata.training import fold, stream, words
@@ -37,7 +40,23 @@ def test_recipes_speak_the_letters_of_the_paper():
     assert dataset.E.shape == (5, 7)
     assert dataset.data.total == 3
     assert all(len(set(s.tokens)) == 4 for s in dataset.data.samples)
-    assert "K = 5, d = 7, n = 3, T = 4, repeated tokens" in Recipe(5, 7, 3, 4, repeated=True).says
+    sizes, every = "K = 5, d = 7, n = 3, T = 4", Recipe(5, 7, 3, 4, rho=0.25, labels="priority")
+    assert Recipe(5, 7, 3, 4, repeated=True).says == f"random datasets ({sizes}, repeated tokens)"
+    assert replace(every, one_last=True).says == (
+        f"random datasets ({sizes}, labels by priority, embeddings of correlation 0.25, "
+        "one last token)"
+    )
+
+
+def test_no_records_are_the_usual_ones():
+    assert request_of({"record": [], "steps": 9}).training.record == "log"
+    assert request_of({"record": [4], "steps": 9}).training.record == (4,)
+
+
+def test_factors_say_how_wide_they_are():
+    plain, wide = Training(algorithm="factored"), Training(algorithm="factored", width=3)
+    assert plain.what == "normalized gradient descent on K and Q, W = K Q^T"
+    assert wide.what == "normalized gradient descent on K and Q of width 3, W = K Q^T"
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.4, -0.25])
@@ -266,7 +285,7 @@ def test_an_order_is_told_without_saying_more_than_is_known():
     assert order("a b k a", "c b k c") == "a, c > b, k"
 
 
-def test_constraints_that_are_tight_and_idle():
+def test_constraints_that_are_tight_and_idle(monkeypatch: pytest.MonkeyPatch):
     # W^mm is (b, a, k, c) = (-1, 1, -1, 1) / 2: a > k is tight, and no flow needs it
     found = reading("b a k a", "c k c").degeneracy
     assert found is not None
@@ -286,3 +305,5 @@ def test_constraints_that_are_tight_and_idle():
         {"query": "k", "winner": "a", "loser": "k"}
     ]
     assert document["nuclear_margin"]["norm"] == pytest.approx(1)
+    monkeypatch.setattr(_degeneracy, "MOST_PAIRS", 1)
+    assert reading("b a k a", "c k c").degeneracy is None  # too many to examine

@@ -11,6 +11,7 @@ from oracles.recorded import recorded
 
 from lemmata.margin import Status
 from lemmata.papers.mechanics.setting import LOCAL, Dataset, Training, generate, pseudo_limits
+from lemmata.papers.mechanics.setting._pseudo import _expand
 
 
 @pytest.fixture(scope="module")
@@ -112,3 +113,22 @@ def test_the_authors_recipe_keeps_what_is_tied_with_the_true_label():
     assert set(found.strict) >= set(dataset.strict_pairs)
     np.testing.assert_allclose(found.finite, dataset.dense(dataset.correction), atol=1e-8)
     np.testing.assert_allclose(solved(found.margin)[0], dataset.target, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["cross-entropy", "softmax-squared"])
+def test_both_derivatives_of_a_sample_by_differences(loss):
+    draw, label = np.random.default_rng(3), 2
+    gains, logits, moves = draw.standard_normal((4, 3)), draw.standard_normal(3), 1e-4 * np.eye(3)
+
+    def value(z: np.ndarray) -> float:
+        q = descent.softmax(gains @ descent.softmax(z))[label]
+        return -np.log(q) if loss == "cross-entropy" else (1 - q) ** 2
+
+    def change(z: np.ndarray, e: np.ndarray) -> float:
+        return (value(z + e) - value(z - e)) / 2e-4
+
+    slope = [change(logits, e) for e in moves]
+    bend = [[(change(logits + f, e) - change(logits - f, e)) / 2e-4 for e in moves] for f in moves]
+    first, second = _expand(logits, gains, label, loss)
+    np.testing.assert_allclose(first, slope, atol=1e-7)
+    np.testing.assert_allclose(second, bend, atol=1e-6)

@@ -109,6 +109,9 @@ def test_a_zero_gradient_moves_nothing() -> None:
 def test_extremes_are_data_that_can_be_read_back() -> None:
     extremes = list(SPACE.extremes())
     assert len(extremes) > 500
+    lengths = [np.linalg.norm(instance.E, axis=1) for instance in extremes]
+    assert min(map(max, lengths)) < 1e-2
+    assert max(map(min, lengths)) > 1e2
     for instance in extremes[::37]:
         again = read_back(SETTING, instance)
         for name in ("tokens", "label", "count"):
@@ -120,8 +123,11 @@ def test_extremes_are_data_that_can_be_read_back() -> None:
 
 def test_simpler_is_smaller_or_as_small() -> None:
     generator = np.random.default_rng(0)
-    for _ in range(20):
-        instance = SPACE.draw(generator)
+    drawn = [SPACE.draw(generator) for _ in range(20)]
+    dressed = [SPACE._dress(instance, generator) for instance in drawn]
+    embedded = [d for d in dressed if not np.array_equal(d.E, np.eye(d.K))]
+    assert 0 < sum(d.initial_weights is not None for d in embedded) < len(embedded)
+    for instance in drawn:
         sizes = [SPACE.size(simpler) for simpler in SPACE.simpler(instance)]
         assert all(size <= SPACE.size(instance) for size in sizes)
         SPACE.vary(instance, generator).document()

@@ -30,12 +30,14 @@ from lemmata.papers.selection.setting import (
     _measure as measuring,
 )
 from lemmata.papers.selection.setting._analysis import ASSUMPTIONS, THEOREMS
+from lemmata.papers.selection.setting._findings import describe_encodings, describe_theorems
 from lemmata.papers.selection.setting._forecast import loss_elsewhere, two_scalars
 from lemmata.papers.selection.setting._measure import (
     least_dimensions,
     measure,
     orthogonality_floor,
 )
+from lemmata.papers.selection.setting._sliders import sliders
 from lemmata.papers.selection.theory import width_law
 
 
@@ -85,7 +87,7 @@ def test_encodings_with_too_many_sets_get_lower_bounds(monkeypatch: pytest.Monke
     E = np.random.default_rng(0).standard_normal((6, 9)) * 0.4
     exact = measure(given_plan(E, q=3))
     monkeypatch.setattr(_isometry, "MOST_SETS", 0)
-    monkeypatch.setattr(measuring, "MOST_NUMBERS", 1)
+    monkeypatch.setattr(measuring, "MOST_NUMBERS", math.comb(9, 3) * 9 - 1)
     rough = measure(given_plan(E, q=3))
     assert exact.isometry_exact
     assert exact.off_subset_exact
@@ -93,6 +95,23 @@ def test_encodings_with_too_many_sets_get_lower_bounds(monkeypatch: pytest.Monke
     assert not rough.off_subset_exact
     for name in ("isometry", "off_subset"):
         assert 0.3 * getattr(exact, name) < getattr(rough, name) <= getattr(exact, name) + 1e-12
+
+
+def test_the_floor_is_told_in_words_where_there_is_one():
+    E = np.random.default_rng(0).standard_normal((4, 6))
+    unit = E / np.linalg.norm(E, axis=0)
+    floor, least = orthogonality_floor(4, 6, 2), least_dimensions(6, 2)
+    said = f"is at least {floor:.4f}: delta < 1/10 is impossible below d_e = {least}"
+    for E, told in ((unit, True), (2 * unit, False)):
+        plan = given_plan(E, q=2)
+        words = " ".join(map(str, describe_encodings(plan, measure(plan))))
+        assert (said in words) == ("Orthogonality of any" in words) == told
+
+
+def test_a_slider_moves_what_a_plan_file_may_change():
+    always, given = {"q", "d", "eta", "eps"}, given_plan(np.eye(8), q=2)
+    for plan, more in ((PLAIN, {"T"}), (RANDOM, {"T", "d_e"}), (given, set())):
+        assert {slider.name for slider in sliders(plan)} == always | more
 
 
 def test_a_delta_that_was_not_gone_through_is_open_below_a_tenth():
@@ -275,6 +294,10 @@ def test_the_floor_of_a_net_is_what_its_width_cannot_hold():
 
 def test_which_theorem_applies():
     fine = analyze_plan(Plan("p", Task(20, 3, 2), 1 / 80, 0.003))
+    told = describe_theorems({name: row["broken"] for name, row in fine["theorems"].items()})
+    first, second, *_ = map(str, told)
+    assert first.startswith("theorem-3.1 applies: ")
+    assert second.startswith("theorem-3.3 does not apply (it needs: ")
     assert fine["theorems"]["theorem-3.1"] == {"applies": True, "broken": []}
     assert fine["theorems"]["theorem-3.3"]["broken"] == ["not_one_hot"]
     large = Plan("p", Task(12, 3, 2), 7.0, 0.5)

@@ -19,6 +19,7 @@ from lemmata.papers.selection.setting import (
     measure_isometry,
 )
 from lemmata.papers.selection.setting._descents import CountedAttention, count_gaps
+from lemmata.papers.selection.setting._extremes import _plan, _signs
 from lemmata.papers.selection.setting._family import (
     FAMILIES,
     all_signs,
@@ -110,6 +111,17 @@ def test_all_instances_can_be_read_back() -> None:
     assert {plan.kind for plan in plans} >= {"one-hot", "given"}
     for plan in plans:
         assert same(read_back(SETTING, plan), plan)
+
+
+@pytest.mark.parametrize("T", [8, 9, 10, 12, 13])
+def test_the_largest_share_of_an_extreme_is_below_a_quarter(T: int) -> None:
+    plan = _plan({"T": T, "d": 1, "q": "T/4", "eta": "usual", "eps": 0.1})
+    assert plan is not None
+    assert plan.task.q < T / 4 <= plan.task.q + 1
+
+
+def test_sign_encodings_are_of_no_more_positions_than_asked_for() -> None:
+    assert all(plan.task.T == 2 for plan in _signs(2, 1))
 
 
 def test_extremes_reach_far() -> None:
