@@ -25,7 +25,7 @@ class AbstractDynamics(eqx.Module, Generic[StateT]):
     """What the run loop needs to know.
 
     A class whose programs XLA compiles faster without its emitters may say so. It must be seen:
-    with random numbers inside, the same takes minutes.
+    what uses its own results many times over takes minutes then.
     """
 
     compiles_briefly: ClassVar[bool] = False

@@ -28,7 +28,7 @@ def stream(seed: int) -> Stream:
 def fold(parent: Stream, number: UInt32[Array, ""]) -> Stream:
     """The stream with this number among the parent's children."""
     low = _mix(_mix(number ^ parent[0]) + parent[1])
-    return jnp.stack([low, _mix(_mix(number + parent[1]) ^ low)])
+    return lax.optimization_barrier(jnp.stack([low, _mix(_mix(number + parent[1]) ^ low)]))
 
 
 def words(source: Stream, count: int) -> UInt32[Array, "count"]:
@@ -71,6 +71,11 @@ def padded_subsets(
 
 
 def _mix(word: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
+    """A permutation of the words that looks like none.
+
+    The barrier keeps the compiler from writing out a word again for each of its eight uses here,
+    and those again for each use there: a few hashes of hashes would take it minutes.
+    """
     word = (word ^ (word >> 16)) * jnp.uint32(_ODD[0])
     word = (word ^ (word >> 15)) * jnp.uint32(_ODD[1])
-    return word ^ (word >> 16)
+    return lax.optimization_barrier(word ^ (word >> 16))

@@ -295,7 +295,7 @@ def small() -> Bench:
     bench = Bench()
     half = {"steps": 3_000, "change": 3_000, "every": 150, "seeds": 2}
     fewer = replace(runs.QUICK, lengths=(60,), subset_sizes=(), **half)
-    few = heat_maps.HeatPlans(6, 2, 4, 6, 0.9, 16)
+    few = heat_maps.HeatPlans(6, 2, 4, 6, 0.9, 16, queries=("random",))
     short = heat_maps.HeatTraining(moments=(0, 4, 10), steps=40)
     usual = ensembles.ACCEPTED.instances
     assert isinstance(usual, Plans)

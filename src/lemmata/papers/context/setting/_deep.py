@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import equinox as eqx
 import jax
@@ -151,6 +151,7 @@ class DeepDynamics(AbstractDynamics[DeepState]):
     rest: DeepTransformer = eqx.field(static=True)
     N: int = eqx.field(static=True)
     batch: int = eqx.field(static=True)
+    compiles_briefly: ClassVar[bool] = True
 
     def init(self) -> DeepState:
         optimizer = optax.scale_by_adam().init(ravel_pytree(self.start)[0])

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -11,12 +10,9 @@ from lemmata.claims import AbstractInstances, Bench, Experiment, Scale
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
 
-from ..setting import OnlineChoices, Plan, Task, Training, largest_epsilon, run_all
+from ..setting import OnlineChoices, Plan, Query, Task, Training, largest_epsilon, run_all
 from .plans import AbstractPlanned, Drawn, Trial
 from .runs import divergence
-
-QUERIES: tuple[Literal["zero", "fixed", "random"], ...] = ("zero", "fixed", "random")
-"""What may stand for x_query, of which the paper says nothing."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +23,7 @@ class HeatPlans(AbstractInstances):
         T, q, d, d_e: the task; the paper does not say q.
         threshold, samples: of the rejection, and in a batch.
         rate, later_rate: the step size, and that of the second half; the paper has no numbers.
+        queries: what may stand for x_query, of which the paper says nothing.
     """
 
     T: int = 10
@@ -37,6 +34,7 @@ class HeatPlans(AbstractInstances):
     samples: int = 256
     rate: float = 0.3
     later_rate: float = 0.1
+    queries: tuple[Query, ...] = ("zero", "fixed", "random")
 
     def draw(self, seed: int, scale: Scale) -> Sequence[Plan]:
         task = Task(self.T, self.q, self.d)
@@ -57,14 +55,14 @@ class HeatPlans(AbstractInstances):
                     seed=seed,
                 ),
             )
-            for query in QUERIES
+            for query in self.queries
         ]
 
     @property
     def says(self) -> str:
         return (
             f"T = {self.T}, q = {self.q}, d = {self.d}, d_e = {self.d_e}, n = {self.samples}, "
-            f"threshold {self.threshold:g}, with x_query {', '.join(QUERIES)}"
+            f"threshold {self.threshold:g}, with x_query {', '.join(self.queries)}"
         )
 
 

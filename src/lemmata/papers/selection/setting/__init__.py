@@ -60,6 +60,7 @@ from ._networks import least_loss as least_loss
 from ._networks import subset_moment as subset_moment
 from ._plan import OnlineChoices as OnlineChoices
 from ._plan import Plan as Plan
+from ._plan import Query as Query
 from ._plan import largest_epsilon as largest_epsilon
 from ._plan import largest_rate as largest_rate
 from ._plan_training import PlanTraining as PlanTraining

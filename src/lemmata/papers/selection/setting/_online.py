@@ -1,7 +1,7 @@
 """Online training as in Section 4, step by step: what SGD or Adam does with a fresh batch."""
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -92,6 +92,7 @@ class OnlineTraining(AbstractDynamics[OnlineState]):
     algorithm: str = eqx.field(static=True)
     tests: tuple[tuple[int, int], ...] = eqx.field(static=True)
     queries: int = eqx.field(static=True, default=1)
+    compiles_briefly: ClassVar[bool] = True
 
     @property
     def d_e(self) -> int:

@@ -7,7 +7,7 @@ ask how the subset is written, and training finds this easier than the positions
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -66,6 +66,7 @@ class NetTraining(AbstractDynamics[NetState]):
     samples: int = eqx.field(static=True)
     rate: float = eqx.field(static=True)
     steps: int = eqx.field(static=True)
+    compiles_briefly: ClassVar[bool] = True
 
     @classmethod
     def of(
