@@ -13,6 +13,7 @@ from oracles.terminal import answer, run
 
 import lemmata as lm
 from lemmata._errors import InputError
+from lemmata.search._attack import _free_trainings
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "parabola.py"
 
@@ -355,3 +356,25 @@ def test_a_run_that_has_not_begun_to_move_does_not_refute_a_limit() -> None:
     (verdict,) = lm.check(vanishes)
     assert verdict.status == "undecided"
     assert "too short" in verdict.reason
+
+
+def test_long_trainings_are_attacked_with_fewer_steps() -> None:
+    """A lemma that leaves open for how long is tried on many instances, not on few for long."""
+    settings = lm.selection.SETTING, lm.mechanics.SETTING
+    assert [setting.steps_of({}) for setting in settings] == [100_000, 4_000]
+    assert settings[0].steps_of({"algorithm": "adam"}) == 1_000
+    assert settings[0].steps_of({"algorithm": "adam", "steps": 7}) == 7
+    assert lm.convergence.SETTING.steps_of({"steps": 9}) == 9
+
+    @lm.claim("alpha stays below 9", setting="selection")
+    def below(run: Any) -> Any:
+        return lm.at_most(run.alpha, 9.0)
+
+    space = lm.selection.SETTING.space
+    assert space is not None
+    usual, *others = _free_trainings(below, space)
+    assert usual == {"steps": 20_000}
+    assert {"steps": 10} in others
+    on = lm.experiment("selection", steps=50)
+    fixed = lm.claim("the same after 50 steps", setting="selection", on=on)(below.check)
+    assert all("steps" not in training for training in _free_trainings(fixed, space))

@@ -118,6 +118,28 @@ def test_a_batch_that_does_not_fit_is_cut(
     assert sizes[:3] == [256, 4, 4]
 
 
+def test_what_takes_too_long_alone_is_left_out(
+    now: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Among the extremes one may be slow; those after it are tried, and not all were."""
+    tried: list[int] = []
+
+    def uneven(claim_: Any, walks: Any, options: Any, seed: Any, errors: Any, clock: Clock) -> list:
+        progress = clock.track("training", 100)
+        for _ in range(100):
+            now["t"] += 1.0 if any(walk.start == 5 for walk in walks) else 0.0001
+            progress(1)
+        tried.extend(walk.start for walk in walks)
+        return []
+
+    monkeypatch.setattr(hunting, "try_all", uneven)
+    statement = claim(lambda run: lm.at_most(run.x, 1e9))
+    hunt = Hunt(statement, Setting().space, 0, 100.0, lambda line: None, deadline=100.0)
+    assert not hunt.go_through([Walk(k, 1) for k in range(20)], {}, whole=False)
+    assert tried == [k for k in range(20) if k != 5]
+    assert hunt.set_aside == 1 + len(tried)  # of which this statement says nothing
+
+
 def test_one_instance_that_takes_too_long_is_said_to_do_so(
     now: dict[str, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,6 +100,11 @@ class Asked:
         return replace(self, options={**self.options, **options})
 
     @property
+    def steps(self) -> int | None:
+        """How many, as far as that is known before."""
+        return self.setting.steps_of(self.options)
+
+    @property
     def says(self) -> str:
         said = ", ".join(f"{name} {value}" for name, value in self.options.items())
         return f"trained as usual{f' with {said}' if said else ''}"

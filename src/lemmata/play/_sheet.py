@@ -53,13 +53,8 @@ class Sheet:
     @property
     def total(self) -> int | None:
         """How many steps there will be, as far as that is known before."""
-        known = {option.name: option for option in self.setting.options}
-        if "steps" not in known or "record" not in known:
-            return None
-        usual = known["algorithm"].choices[0] if "algorithm" in known else None
-        algorithm = self.options.get("algorithm", usual)
-        steps = self.options.get("steps", known["steps"].usual_for(algorithm))
-        return steps if isinstance(steps, int) else None
+        recorded = any(option.name == "record" for option in self.setting.options)
+        return self.setting.steps_of(self.options) if recorded else None
 
 
 def read_sheet(ask: Ask, setting: AbstractSetting[Any]) -> Sheet:

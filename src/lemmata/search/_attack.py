@@ -108,7 +108,8 @@ def _free_trainings(claim: Claim, space: AbstractSpace[Any]) -> list[Mapping[str
     if claim.experiment.training is None:
         return [{}]
     free = set(claim.experiment.free)
-    usual = {"steps": LONG} if "steps" in free and is_long(claim.experiment.training) else {}
+    long = is_long(claim.experiment.training, {})
+    usual = {"steps": LONG} if "steps" in free and long else {}
     return [{**usual, **options} for options in space.trainings() if set(options) <= free]
 
 
@@ -141,8 +142,7 @@ def _extremes(
     hunt.stage = "extremes"
     instances = list(space.extremes())
     for options in trainings:
-        if not hunt.go_through(instances, options, whole=False):
-            return
+        hunt.go_through(instances, options, whole=False)
 
 
 def _climb(hunt: Hunt, space: AbstractSpace[Any], trainings: Sequence[Mapping[str, Any]]) -> None:

@@ -43,9 +43,9 @@ less.
 """
 
 
-def is_long(training: Any) -> bool:
-    """Whether a training takes so many steps that few instances are trained together."""
-    return (getattr(training, "steps", 0) or 0) > LONG
+def is_long(training: Any, options: Mapping[str, Any]) -> bool:
+    """Whether it takes so many steps that few instances are trained together."""
+    return (options.get("steps") or getattr(training, "steps", None) or 0) > LONG
 
 
 @dataclass
@@ -161,15 +161,15 @@ class Hunt:
     ) -> bool:
         """Try all of them in batches that fit into the time; whether that was done.
 
-        Unless the ``whole`` is wanted, it ends when time is up or a violation is proved. What
-        was tried is added to ``keep``.
+        Unless the ``whole`` is wanted, it ends when time is up or a violation is proved, and leaves
+        out what takes too long alone. What was tried is added to ``keep``.
         """
-        source, waiting = self.within(instances, whole=whole), []
+        source, waiting, done = self.within(instances, whole=whole), [], True
         level = self._level(options)
         while True:
             waiting += islice(source, max(0, SIZES[level] - len(waiting)))
             if not waiting and not self._cut:
-                return True
+                return done
             if not whole and (self.settled or (self.over and self.batches)):
                 return False
             batch = waiting[: SIZES[level]]
@@ -179,9 +179,12 @@ class Hunt:
             except TooSlowError as error:
                 self.slow = error
                 self._costs[options.get("steps")] = error.seconds / len(batch)
-                if not level:
+                if level:
+                    level = min(level - 1, self._level(options))
+                elif self.over or not self.batches:
                     return False
-                level = min(level - 1, self._level(options))
+                else:  # without this one
+                    self.set_aside, waiting, done = self.set_aside + 1, waiting[1:], False
                 continue
             if keep is not None:
                 keep += attempts
@@ -205,7 +208,7 @@ class Hunt:
     def _level(self, options: Mapping[str, Any]) -> int:
         """How many to begin with: fewer if it is known that an instance takes long."""
         training = self.claim.experiment.training
-        quick = hasattr(training, "options") and not is_long(training)
+        quick = hasattr(training, "options") and not is_long(training, options)
         level = TOGETHER if quick else FEW
         cost = self._costs.get(options.get("steps"), 0.0)
         while level and SIZES[level] * cost > self._clock(level).left:

@@ -112,6 +112,16 @@ class AbstractSetting(abc.ABC, Generic[InstanceT]):
         """Refuse options that do not exist or would have no effect."""
         check_options(self.key, self.options, options)
 
+    def steps_of(self, options: Mapping[str, Any]) -> int | None:
+        """How many steps training with these options takes, as far as that is known before."""
+        known = {option.name: option for option in self.options}
+        if "steps" not in known:
+            return None
+        usual = known["algorithm"].choices[0] if "algorithm" in known else None
+        algorithm = options.get("algorithm", usual)
+        steps = options.get("steps", known["steps"].usual_for(algorithm))
+        return steps if isinstance(steps, int) else None
+
     def forecasts(self, run: Run, i: int) -> Sequence[Forecast]:
         """What theory says about the columns of instance i, to be drawn beside them."""
         return ()
