@@ -13,6 +13,7 @@ from oracles.terminal import answer, run
 
 import lemmata as lm
 from lemmata._errors import InputError
+from lemmata.claims import declared_by
 from lemmata.search._attack import _free_trainings
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "parabola.py"
@@ -370,11 +371,14 @@ def test_long_trainings_are_attacked_with_fewer_steps() -> None:
     def below(run: Any) -> Any:
         return lm.at_most(run.alpha, 9.0)
 
+    @lm.claim("the same", setting="selection", on=lm.experiment("selection", steps=50_000))
+    def for_long(run: Any) -> Any:
+        return lm.at_most(run.alpha, 9.0)
+
     space = lm.selection.SETTING.space
     assert space is not None
-    usual, *others = _free_trainings(below, space)
+    (open_claim,), (fixed_claim,) = declared_by(below), declared_by(for_long)
+    usual, *others = _free_trainings(open_claim, space)
     assert usual == {"steps": 20_000}
     assert {"steps": 10} in others
-    on = lm.experiment("selection", steps=50)
-    fixed = lm.claim("the same after 50 steps", setting="selection", on=on)(below.check)
-    assert all("steps" not in training for training in _free_trainings(fixed, space))
+    assert all("steps" not in options for options in _free_trainings(fixed_claim, space))

@@ -134,7 +134,7 @@ def test_what_takes_too_long_alone_is_left_out(
 
     monkeypatch.setattr(hunting, "try_all", uneven)
     statement = claim(lambda run: lm.at_most(run.x, 1e9))
-    hunt = Hunt(statement, Setting().space, 0, 100.0, lambda line: None, deadline=100.0)
+    hunt = Hunt(statement, Setting().space, 0, 60.0, lambda line: None, deadline=60.0)
     assert not hunt.go_through([Walk(k, 1) for k in range(20)], {}, whole=False)
     assert tried == [k for k in range(20) if k != 5]
     assert hunt.set_aside == 1 + len(tried)  # of which this statement says nothing
