@@ -91,10 +91,10 @@ def _draw(axes: "Axes", steps: Num[np.ndarray, "records"], panel: Panel) -> None
 def _scale(
     axes: "Axes",
     steps: Num[np.ndarray, "records"],
-    values: Float[np.ndarray, "records"],
+    values: Float[np.ndarray, "shown"],
     log: bool,
 ) -> None:
-    """Logarithmic axes where that shows more."""
+    """Logarithmic axes where that shows more of all values that are drawn."""
     axes.set_xlabel("t")
     if not log or not len(steps) or steps[-1] <= 0:
         return
