@@ -110,7 +110,7 @@ class Proofs:
 
         What makes a long training short is needed for a proof.
         """
-        long = is_long(self._hunt.claim.experiment.training)
+        long = is_long(self._hunt.claim.experiment.training, {})
         for name in [name for name in attempt.options if not (long and name == "steps")]:
             rest = {key: value for key, value in attempt.options.items() if key != name}
             milder = [{**rest, name: value} for value in self._milder(name, attempt)]
