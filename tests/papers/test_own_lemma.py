@@ -360,7 +360,7 @@ def test_a_run_that_has_not_begun_to_move_does_not_refute_a_limit() -> None:
 
 
 def test_long_trainings_are_attacked_with_fewer_steps() -> None:
-    """A lemma that leaves open for how long is tried on many instances, not on few for long."""
+    """What leaves open for how long is first tried on many instances, not on few for long."""
     settings = lm.selection.SETTING, lm.mechanics.SETTING
     assert [setting.steps_of({}) for setting in settings] == [100_000, 4_000]
     assert settings[0].steps_of({"algorithm": "adam"}) == 1_000
@@ -378,7 +378,7 @@ def test_long_trainings_are_attacked_with_fewer_steps() -> None:
     space = lm.selection.SETTING.space
     assert space is not None
     (open_claim,), (fixed_claim,) = declared_by(below), declared_by(for_long)
-    usual, *others = _free_trainings(open_claim, space)
-    assert usual == {"steps": 20_000}
-    assert {"steps": 10} in others
+    shortest, *others = _free_trainings(open_claim, space)
+    assert shortest == {"steps": 10}
+    assert {"steps": 20_000} in others
     assert all("steps" not in options for options in _free_trainings(fixed_claim, space))

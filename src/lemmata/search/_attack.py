@@ -104,13 +104,14 @@ def _search(
 
 
 def _free_trainings(claim: Claim, space: AbstractSpace[Any]) -> list[Mapping[str, Any]]:
-    """Options that the claim leaves open, the usual ones first, but no very long training."""
+    """Options that the claim leaves open, the usual ones first; the shortest, if these are long."""
     if claim.experiment.training is None:
         return [{}]
     free = set(claim.experiment.free)
     long = is_long(claim.experiment.training, {})
     usual = {"steps": LONG} if "steps" in free and long else {}
-    return [{**usual, **options} for options in space.trainings() if set(options) <= free]
+    known = [{**usual, **options} for options in space.trainings() if set(options) <= free]
+    return sorted(known, key=lambda options: options["steps"]) if usual else known
 
 
 def _scopes(
