@@ -217,7 +217,8 @@ def test_limits_and_averages_are_never_proved_wrong() -> None:
 
 
 def test_free_trainings() -> None:
-    """Only options that are left open; a very long training is cut if its length is."""
+    """Only options that are left open; a very long training is cut if its length is,
+    and comes after shorter ones."""
     space = Setting().space
     assert _free_trainings(claim(at_most(0)), space) == [{}, {"rate": 5.0}, {"steps": 2}]
     assert _free_trainings(claim(at_most(0), rate=0.1), space) == [{}, {"steps": 2}]
@@ -226,9 +227,9 @@ def test_free_trainings() -> None:
     long = claim(at_most(0))
     object.__setattr__(long.experiment.training, "steps", 20_001)
     assert _free_trainings(long, space) == [
+        {"steps": 2},
         {"steps": 20_000},
         {"steps": 20_000, "rate": 5.0},
-        {"steps": 2},
     ]
     object.__setattr__(long.experiment.training, "steps", 20_000)
     assert _free_trainings(long, space)[0] == {}
