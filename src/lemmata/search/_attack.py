@@ -110,7 +110,8 @@ def _free_trainings(claim: Claim, space: AbstractSpace[Any]) -> list[Mapping[str
     free = set(claim.experiment.free)
     long = is_long(claim.experiment.training, {})
     usual = {"steps": LONG} if "steps" in free and long else {}
-    known = [{**usual, **options} for options in space.trainings() if set(options) <= free]
+    allowed = [options for options in space.trainings() if set(options) <= free]
+    known: list[Mapping[str, Any]] = [{**usual, **options} for options in allowed]
     return sorted(known, key=lambda options: options["steps"]) if usual else known
 
 
