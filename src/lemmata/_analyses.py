@@ -12,13 +12,15 @@ from lemmata.settings import AbstractAnalysis, OrdersView
 
 from ._html import Markup, element, join
 
+STYLES = {True: "green", False: "bold red", None: "yellow"}
+"""Of a theorem that applies, does not, or may."""
+
 
 @dataclass(frozen=True, repr=False)
 class Analysis(AbstractAnalysis):
     """What an instance means to a setting, and which theorems speak about it.
 
-    Attributes of the setting's own analysis are attributes of this. A setting that tells which
-    theorems apply, or that it cannot know, has the last word.
+    Attributes of the setting's own analysis are attributes of this.
 
     Attributes:
         instance: what was analysed.
@@ -41,6 +43,7 @@ class Analysis(AbstractAnalysis):
             theorem.name: {
                 "applies": theorem.applies,
                 "broken": [hypothesis.name for hypothesis in theorem.broken],
+                "open": [hypothesis.name for hypothesis in theorem.open],
             }
             for theorem in self.theorems
         }
@@ -49,9 +52,8 @@ class Analysis(AbstractAnalysis):
     def describe(self) -> Iterator[Any]:
         """The same for a person, item by item."""
         yield from self.own.describe()
-        told = "theorems" in self.own.document()
-        for theorem in () if told else self.theorems:
-            yield Text(theorem.says, style="green" if theorem.applies else "bold red")
+        for theorem in self.theorems:
+            yield Text(theorem.says, style=STYLES[theorem.applies])
 
     def orders_view(self) -> OrdersView | None:
         """The orders of the setting's analysis, with the theorems."""

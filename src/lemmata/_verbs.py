@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -92,14 +93,13 @@ def analyze(
         raise InputError("these options are for a corpus: say window=32, and give a path")
     instances, home, single = _instances(data, setting, embeddings)
     known = [paper for paper in papers().values() if paper.has_setting and paper.setting is home]
-    analyses = Analyses(
-        Analysis(
-            instance,
-            home.analyze(instance),
-            tuple(theorem for paper in known for theorem in theorems_about(paper, instance)),
-        )
-        for instance in instances
-    )
+
+    def analysis_of(instance: Any) -> Analysis:
+        own = home.analyze(instance)
+        theorems = (theorems_about(paper, instance, own.problems) for paper in known)
+        return Analysis(instance, own, tuple(chain.from_iterable(theorems)))
+
+    analyses = Analyses(map(analysis_of, instances))
     return analyses[0] if single else analyses
 
 

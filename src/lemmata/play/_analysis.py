@@ -1,6 +1,6 @@
 """An analysis as plain values for a page: graphs laid out, limits, theorems, problems."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.table import Table
@@ -28,13 +28,12 @@ def analysis_document(
 ) -> dict[str, Any]:
     """What is known about the first instance."""
     instance, view = instances[0], analysis.orders_view()
-    own = analysis.own.document().get("theorems", {})
     return {
         "setting": setting.key,
         "name": str(instance.name),
         "instances": len(instances),
         "problems": _problems(instance.problems),
-        "theorems": [_theorem(theorem, own.get(theorem.name, {})) for theorem in analysis.theorems],
+        "theorems": [_theorem(theorem) for theorem in analysis.theorems],
         "sliders": [
             {**plain(slider), "title": slider.name} for slider in setting.sliders(instance)
         ],
@@ -43,15 +42,14 @@ def analysis_document(
     }
 
 
-def _theorem(theorem: Theorem, own: Mapping[str, Any]) -> dict[str, Any]:
-    """A theorem; whether it applies is for the setting to say, if it does."""
-    broken = [hypothesis.says for hypothesis in theorem.broken]
-    denied = own.get("applies", True) is False
+def _theorem(theorem: Theorem) -> dict[str, Any]:
+    """A theorem, and what is in its way."""
     return {
         "name": theorem.name,
         "statement": theorem.statement,
-        "applies": theorem.applies and not denied,
-        "broken": broken or [name.replace("_", " ") for name in own.get("broken", ()) if denied],
+        "applies": theorem.applies,
+        "broken": [hypothesis.says for hypothesis in theorem.broken],
+        "open": [hypothesis.says for hypothesis in theorem.open],
         "kind": None if theorem.kind is None else theorem.kind.value,
     }
 

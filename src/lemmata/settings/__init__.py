@@ -16,6 +16,7 @@ from ._forecasts import Forecast as Forecast
 from ._forecasts import Look as Look
 from ._forecasts import anchored as anchored
 from ._hypothesis import Hypothesis as Hypothesis
+from ._hypothesis import Subject as Subject
 from ._hypothesis import hypothesis as hypothesis
 from ._hypothesis import union as union
 from ._nudged import NUDGE as NUDGE

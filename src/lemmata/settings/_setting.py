@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from lemmata._errors import InputError, unknown_name
+from lemmata.tokens import Problem
 from lemmata.training import Store
 
 from ._forecasts import Forecast, Look
@@ -38,7 +39,13 @@ class Column:
 
 
 class AbstractAnalysis(abc.ABC):
-    """What an instance means to a setting."""
+    """What an instance means to a setting.
+
+    Attributes:
+        problems: hypotheses that only the analysis finds broken, beside the instance's own.
+    """
+
+    problems: tuple[Problem, ...] = ()
 
     @abc.abstractmethod
     def document(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import lemmata as lm
 from lemmata._errors import InputError
 from lemmata._plain import plain
 from lemmata.papers.context.setting import SETTING, Plan
@@ -130,7 +131,7 @@ def test_what_breaks_a_hypothesis_is_read_and_named(tmp_path: Path, case: str):
     plan = only(SETTING.read(write(tmp_path, GIVEN | change)))
     assert codes(plan) >= expected
     assert codes(plan) - expected <= {"zeta_unresolved", "no_full_rank"}
-    answer = plain(SETTING.analyze(plan).document())
+    answer = plain(lm.analyze(plan).document())
     assert {problem["code"] for problem in answer["problems"]} == codes(plan)
     assert answer["theorems"]["theorem-1"]["applies"] is not (codes(plan) != set())
 

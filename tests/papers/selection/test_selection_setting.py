@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from oracles.sparse_selection import FACTS, SMALL
 
+import lemmata as lm
 from lemmata._errors import InputError
-from lemmata.papers.selection.claims import CLAIMS
+from lemmata.papers import papers, theorems_about
 from lemmata.papers.selection.setting import (
     SETTING,
     Family,
@@ -29,8 +30,7 @@ from lemmata.papers.selection.setting import (
 from lemmata.papers.selection.setting import (
     _measure as measuring,
 )
-from lemmata.papers.selection.setting._analysis import ASSUMPTIONS, THEOREMS
-from lemmata.papers.selection.setting._findings import describe_encodings, describe_theorems
+from lemmata.papers.selection.setting._findings import describe_encodings
 from lemmata.papers.selection.setting._forecast import loss_elsewhere, two_scalars
 from lemmata.papers.selection.setting._measure import (
     least_dimensions,
@@ -59,11 +59,11 @@ def run(plan: Plan, algorithm: str = "gd", **more: Any) -> dict[str, Any]:
 
 
 def analyze_plan(plan: Plan) -> dict[str, Any]:
-    return SETTING.analyze(plan).document()
+    return lm.analyze(plan).document()
 
 
 def in_words(plan: Plan) -> str:
-    return " ".join(str(item) for item in SETTING.analyze(plan).describe())
+    return " ".join(str(item) for item in lm.analyze(plan).describe())
 
 
 def test_small_encodings_are_measured_exactly():
@@ -294,15 +294,15 @@ def test_the_floor_of_a_net_is_what_its_width_cannot_hold():
 
 def test_which_theorem_applies():
     fine = analyze_plan(Plan("p", Task(20, 3, 2), 1 / 80, 0.003))
-    told = describe_theorems({name: row["broken"] for name, row in fine["theorems"].items()})
-    first, second, *_ = map(str, told)
-    assert first.startswith("theorem-3.1 applies: ")
-    assert second.startswith("theorem-3.3 does not apply (it needs: ")
-    assert fine["theorems"]["theorem-3.1"] == {"applies": True, "broken": []}
-    assert fine["theorems"]["theorem-3.3"]["broken"] == ["not_one_hot"]
+    told = in_words(Plan("p", Task(20, 3, 2), 1 / 80, 0.003))
+    assert "theorem-3.1 applies: " in told
+    assert "theorem-3.3 does not apply (it needs: encodings are not one-hot" in told
+    assert fine["theorems"]["theorem-3.1"] == {"applies": True, "broken": [], "open": []}
+    for about_encodings in ("theorem-3.3", "theorem-e.6", "corollary-e.8", "corollary-e.16"):
+        assert fine["theorems"][about_encodings]["broken"] == ["not_one_hot"]
     large = Plan("p", Task(12, 3, 2), 7.0, 0.5)
     bad = analyze_plan(large)
-    broken = ["q_range", "epsilon_range", "step_size"]
+    broken = ["sparse", "small_loss", "small_step"]
     assert bad["theorems"]["theorem-3.1"]["broken"] == broken
     codes = [problem["code"] for problem in bad["problems"]]
     assert codes == ["q_out_of_range", "large_epsilon", "large_step"]
@@ -310,6 +310,7 @@ def test_which_theorem_applies():
     near = analyze_plan(Plan("p", Task(9, 2, 3), 1.0, 0.019, d_e=1_500))
     assert near["measured"]["below_tenth"] == (near["measured"]["delta"] < 0.1)
     assert near["theorems"]["theorem-3.3"]["applies"] == near["measured"]["below_tenth"]
+    assert near["theorems"]["theorem-3.1"]["broken"][0] == "one_hot"
 
 
 def test_encodings_that_cannot_be_told_apart_are_named():
@@ -495,9 +496,8 @@ def test_plans_that_are_drawn_meet_the_theorems_and_are_read_back(tmp_path: Path
     assert plans[0].name != SETTING.draw(1, seed=4)[0].name
     assert len({(plan.task.T, plan.task.q, plan.task.d) for plan in plans}) > 20
     for plan in plans:
-        asked = ("theorem-3.1", "theorem-3.3")[plan.kind == "given"]
-        codes = {code for name in THEOREMS[asked][1:] for code in ASSUMPTIONS[name].broken_by}
-        assert not codes & {problem.code for problem in plan.problems}
+        theorems = {t.name: t for t in theorems_about(papers()["selection"], plan)}
+        assert theorems[("theorem-3.1", "theorem-3.3")[plan.kind == "given"]].applies
         if plan.kind == "given":
             assert plan.encodings is not None
             gram = plan.encodings.T @ plan.encodings
@@ -505,14 +505,6 @@ def test_plans_that_are_drawn_meet_the_theorems_and_are_read_back(tmp_path: Path
     file = tmp_path / "plans.json"
     file.write_text(json.dumps({"plans": [plan.document() for plan in plans]}))
     assert [plan.rate for plan in SETTING.read(file)] == [plan.rate for plan in plans]
-
-
-def test_theorems_ask_what_their_claims_take_for_granted():
-    """One list of hypotheses decides in the analysis and in a check."""
-    claims = {claim.name: claim for claim in CLAIMS}
-    for key, asks in THEOREMS.items():
-        asked = {ASSUMPTIONS[name] for name in asks[1:]}
-        assert set(claims[f"selection/{key}"].hypotheses) == asked
 
 
 def test_a_run_has_its_columns_as_attributes():

@@ -4,6 +4,9 @@ import { h, math } from "./dom.js";
 
 const badge = (words, look) => h("span", { class: `badge ${look}` }, words);
 
+const unmet = (title, said) => said.length ? h("p", { class: "note" }, title,
+  said.map((says, i) => [i ? "; " : "", ...math(says)]).flat()) : null;
+
 export function drawTheorems(place, theorems, { glance, judge }) {
   // Verdicts come at a glance; those that take training when they are asked for.
   const all = [...(glance?.verdicts ?? []), ...(judge?.verdicts ?? [])];
@@ -17,12 +20,12 @@ export function drawTheorems(place, theorems, { glance, judge }) {
     const known = theorem.kind && !verdict ? h("span", { class: "note" },
       ` (as printed it is known to fail somewhere: ${theorem.kind})`) : null;
     return h("li", {}, h("code", {}, theorem.name), " ",
-      theorem.applies ? badge("applies", "good") : badge("does not apply", "idle"), " ",
+      theorem.applies ? badge("applies", "good")
+        : badge(theorem.open.length && !theorem.broken.length ? "may apply" : "does not apply", "idle"), " ",
       verdict ? badge(`${verdict.status} on this data`, verdict.status)
         : theorem.applies && glance?.final ? badge("takes training to check", "idle") : null,
       h("p", {}, math(theorem.statement), known),
-      theorem.broken.length ? h("p", { class: "note" }, "Not met: ",
-        theorem.broken.map((says, i) => [i ? "; " : "", ...math(says)]).flat()) : null,
+      unmet("Not met: ", theorem.broken), unmet("Not known: ", theorem.open),
       verdict ? h("p", { class: "note" }, verdict.reason,
         verdict.status === "fails" ? ` (${verdict.worth})` : "") : null);
   })));

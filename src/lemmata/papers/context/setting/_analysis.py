@@ -10,11 +10,11 @@ import numpy as np
 from rich.text import Text
 
 from lemmata.settings import AbstractAnalysis, Hypothesis
+from lemmata.tokens import Problem
 
 from .. import theory
 from ..theory import Constants, Real
 from ._findings import (
-    Applicability,
     Duration,
     Guarantee,
     Guarantees,
@@ -26,11 +26,9 @@ from ._findings import (
 )
 from ._frozen import RESOLUTION, exact_zeta, first_step
 from ._hypotheses import (
-    CONVERGENCE,
     DISTINCT_ROW,
     ENOUGH_HEADS,
     FULL_RANK,
-    INITIALIZATION,
     NOISE,
     UNIT,
 )
@@ -44,16 +42,6 @@ ASSUMPTIONS: dict[str, Hypothesis] = {
     "assumption-3": DISTINCT_ROW,
 }
 """The hypotheses by their names in the answer."""
-
-THEOREMS: dict[str, tuple[Hypothesis, ...]] = {
-    "proposition-1": INITIALIZATION,
-    "theorem-1": CONVERGENCE,
-    "theorem-2": CONVERGENCE,
-}
-"""What each statement asks of a plan; the laws of Assumptions 1 and 4 are taken for granted."""
-
-UNSURE = "zeta_unresolved"
-"""The problem that leaves Assumption 2 open."""
 
 VERSIONS: dict[str, Callable[[Constants, Real], Real]] = {
     "printed_61": theory.smoothness,
@@ -85,7 +73,6 @@ class Analysis(AbstractAnalysis):
         guarantees: what the theory promises; None where it has no step size.
         duration: how long training really takes.
         assumptions: which hypotheses hold.
-        theorems: which statements apply.
     """
 
     plan: Plan
@@ -95,7 +82,6 @@ class Analysis(AbstractAnalysis):
     guarantees: Guarantees | None
     duration: Duration
     assumptions: Mapping[str, Standing]
-    theorems: Mapping[str, Applicability]
 
     def document(self) -> dict[str, Any]:
         """The plan's numbers and everything else, by the names of the answer."""
@@ -115,7 +101,6 @@ class Analysis(AbstractAnalysis):
             "theory": as_document(self.guarantees),
             "time": as_document(self.duration),
             "assumptions": as_document(self.assumptions),
-            "theorems": as_document(self.theorems),
             "problems": [vars(problem) for problem in plan.problems],
         }
 
@@ -135,8 +120,6 @@ class Analysis(AbstractAnalysis):
         if self.guarantees is not None:
             yield from self.guarantees.describe(self.zeta, plan)
         yield from self.duration.describe(self.guarantees)
-        for name, theorem in self.theorems.items():
-            yield theorem.describe(name, ASSUMPTIONS)
         for problem in plan.problems:
             yield Text(f"{problem.code}: {problem.message}", style="yellow")
 
@@ -147,8 +130,7 @@ def analyze_plan(plan: Plan) -> Analysis:
     guarantees = None
     if plan.task.tau > 0 and zeta.kind in ("exact", "at most"):
         guarantees = _guarantees(plan, replace(plan.constants, zeta=mpmath.mpf(zeta.value)))
-    codes = {problem.code for problem in plan.problems}
-    assumptions = {name: _standing(asked, codes) for name, asked in ASSUMPTIONS.items()}
+    standing = {name: _standing(asked, plan.problems) for name, asked in ASSUMPTIONS.items()}
     return Analysis(
         plan=plan,
         losses=_losses(plan),
@@ -156,8 +138,7 @@ def analyze_plan(plan: Plan) -> Analysis:
         zeta=zeta,
         guarantees=guarantees,
         duration=_duration(plan, guarantees),
-        assumptions=assumptions,
-        theorems={name: _applicability(asks, assumptions) for name, asks in THEOREMS.items()},
+        assumptions=standing,
     )
 
 
@@ -182,7 +163,7 @@ def _ridge(plan: Plan) -> RidgeRegression:
 
 def _zeta(plan: Plan) -> Zeta:
     codes = {problem.code for problem in plan.problems}
-    if (FULL_RANK.broken_by - {UNSURE}) & codes:
+    if (FULL_RANK.broken_by - FULL_RANK.left_open_by) & codes:
         return Zeta("zero", 0.0, plan.task.K)
     if plan.frozen.resolved:
         return Zeta("exact", plan.frozen.zeta, plan.task.K)
@@ -249,18 +230,9 @@ def _duration(plan: Plan, guarantees: Guarantees | None) -> Duration:
     )
 
 
-def _standing(asked: Hypothesis, codes: set[str]) -> Standing:
+def _standing(asked: Hypothesis, problems: Sequence[Problem]) -> Standing:
     """Whether a hypothesis holds; None where float64 cannot tell."""
-    broken = sorted(asked.broken_by & codes)
-    if broken == [UNSURE]:
-        return Standing(None, (UNSURE,))
-    return Standing(not broken, tuple(code for code in broken if code != UNSURE))
-
-
-def _applicability(
-    asks: Sequence[Hypothesis], assumptions: Mapping[str, Standing]
-) -> Applicability:
-    asked = [name for name, hypothesis in ASSUMPTIONS.items() if hypothesis in asks]
-    broken = tuple(name for name in asked if assumptions[name].holds is False)
-    unsure = tuple(name for name in asked if assumptions[name].holds is None)
-    return Applicability(False if broken else None if unsure else True, broken, unsure)
+    broken = sorted({problem.code for problem in asked.broken(problems)})
+    if asked.is_open(problems):
+        return Standing(None, tuple(broken))
+    return Standing(not broken, tuple(code for code in broken if code not in asked.left_open_by))

@@ -13,17 +13,8 @@ import mpmath
 from rich.table import Table
 from rich.text import Text
 
-from lemmata.settings import Hypothesis
-
 from ..theory import Real
 from ._plan import Plan
-
-MEANS = {
-    "proposition-1": "a Gaussian start meets Assumption 2 with probability one",
-    "theorem-1": "gradient descent at the step sizes of (16) takes the loss to its least value, at "
-    "the guaranteed rate or faster",
-    "theorem-2": "after T steps the transformer predicts as ridge regression does, up to epsilon",
-}
 
 VERSION_NAMES = {
     "printed_61": "as printed in (61)",
@@ -31,8 +22,6 @@ VERSION_NAMES = {
     "simplified_17": "as printed in (17)",
     "repaired_17": "(17) repaired",
 }
-
-STYLES = {True: "green", False: "bold red", None: "yellow"}
 
 
 @dataclass(frozen=True)
@@ -227,26 +216,6 @@ class Standing:
 
     holds: bool | None
     problems: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Applicability:
-    """Whether a theorem applies, None where float64 cannot tell, and which hypotheses decide."""
-
-    applies: bool | None
-    broken: tuple[str, ...]
-    open: tuple[str, ...]
-
-    def describe(self, name: str, hypotheses: Mapping[str, Hypothesis]) -> Text:
-        """Whether the theorem applies, and what breaks it."""
-        broken = "; ".join(hypotheses[key].says for key in self.broken)
-        unsure = "; ".join(hypotheses[key].says for key in self.open)
-        verdict = "applies"
-        if broken:
-            verdict = f"does not apply (it needs: {broken})"
-        elif unsure:
-            verdict = f"may apply (float64 cannot tell: {unsure})"
-        return Text(f"{name} {verdict}: {MEANS[name]}.", style=STYLES[self.applies])
 
 
 def as_document(value: Any) -> Any:

@@ -9,8 +9,8 @@ FULL_RANK = hypothesis(
     "Assumption 2",
     "every B_k has full row rank at the start",
     "no_full_rank",
-    "zeta_unresolved",
     "singular",
+    left_open_by=("zeta_unresolved",),
 )
 RESOLVED = hypothesis(
     "resolved",

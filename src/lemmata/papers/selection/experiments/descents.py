@@ -16,6 +16,8 @@ from lemmata.training import run
 
 from ..counterexamples import stalled_plans
 from ..setting import (
+    ENCODED_PLANS,
+    ONE_HOT_PLANS,
     Average,
     FamilyAttention,
     Isometry,
@@ -32,7 +34,6 @@ from .encodings import (
     NEARLY_ORTHONORMAL,
     ensemble,
     family_gaps,
-    has_encodings,
 )
 from .plans import (
     AbstractPlanned,
@@ -268,20 +269,20 @@ ONE_HOT = Experiment(
     _one_hot,
     Descending(1_000_000),
     free=("steps",),
-    fits=lambda plan: plan.d_e is None and plan.task.q < plan.task.T,
+    fits=ONE_HOT_PLANS,
 )
 STOCHASTIC = Experiment(
     NEARLY_ORTHONORMAL,
     _stochastic,
     Descending(500_000),
     free=("steps",),
-    fits=has_encodings,
+    fits=ENCODED_PLANS,
 )
 
 
 def is_narrow(plan: Plan) -> bool:
     """Whether its encodings have at most T d dimensions."""
-    return has_encodings(plan) and plan.inertia <= plan.task.T * plan.task.d
+    return ENCODED_PLANS(plan) and plan.inertia <= plan.task.T * plan.task.d
 
 
 NARROW_STAGES = replace(STOCHASTIC, instances=Several((NEARLY_ORTHONORMAL, NARROW_ORTHOGONAL)))

@@ -13,6 +13,7 @@ from lemmata.tokens import Problem
 
 from ..counterexamples import walsh_plan
 from ..setting import (
+    ENCODED_PLANS,
     FamilyAttention,
     Isometry,
     Plan,
@@ -64,12 +65,7 @@ class Ensemble(AbstractPlanned):
 
 def random_plans(plans: Sequence[Plan]) -> list[Plan]:
     """Those whose encodings are not one-hot."""
-    return [plan for plan in plans if has_encodings(plan)]
-
-
-def has_encodings(plan: Plan) -> bool:
-    """Whether they are random or given, and some position is not chosen."""
-    return plan.d_e is not None and plan.task.q < plan.task.T
+    return [plan for plan in plans if ENCODED_PLANS(plan)]
 
 
 def draw_encodings(plan: Plan, members: int, seed: int) -> Float[np.ndarray, "members d_e T"]:
@@ -188,7 +184,7 @@ ENCODINGS = Experiment(
         )
     ),
     _encodings,
-    fits=has_encodings,
+    fits=ENCODED_PLANS,
 )
 
 MATRICES_TRIED = 3
@@ -219,5 +215,5 @@ def _existence(experiment: Trial, plans: Drawn, bench: Bench) -> Evidence[Existe
 EXISTENCE = Experiment(
     Plans((Size(6, 1, 1, 200), Size(9, 2, 1, 400), Size(16, 2, 1, 400), Size(30, 1, 1, 400))),
     _existence,
-    fits=has_encodings,
+    fits=ENCODED_PLANS,
 )

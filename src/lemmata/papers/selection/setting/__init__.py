@@ -23,10 +23,12 @@ from ._encodings import walsh as walsh
 from ._encodings import walsh_encodings as walsh_encodings
 from ._encodings import welch_bound as welch_bound
 from ._hypotheses import CONVERGES as CONVERGES
+from ._hypotheses import ENCODED_PLANS as ENCODED_PLANS
 from ._hypotheses import FITS as FITS
 from ._hypotheses import GUIDING as GUIDING
 from ._hypotheses import ISOMETRY as ISOMETRY
 from ._hypotheses import NARROWER as NARROWER
+from ._hypotheses import ONE_HOT_PLANS as ONE_HOT_PLANS
 from ._hypotheses import POSITIONS as POSITIONS
 from ._hypotheses import PROPER as PROPER
 from ._hypotheses import RESTRICTED as RESTRICTED

@@ -20,7 +20,6 @@ from ._findings import (
     describe_encodings,
     describe_plan,
     describe_problems,
-    describe_theorems,
     describe_time,
 )
 from ._forecast import Forecast, forecast, loss_elsewhere, plateau, tail
@@ -37,11 +36,11 @@ ASSUMPTIONS: dict[str, Hypothesis] = {
 }
 """The hypotheses by their names in the answer."""
 
-THEOREMS = {
-    "theorem-3.1": ("one_hot", "q_range", "epsilon_range", "step_size"),
-    "theorem-3.3": ("not_one_hot", "q_range", "epsilon_range", "stochastic_step_size", "isometry"),
+ASKED = {
+    True: ("q_range", "epsilon_range", "step_size"),
+    False: ("q_range", "epsilon_range", "stochastic_step_size", "isometry"),
 }
-"""What each theorem asks for; of epsilon, what its proof needs (Theorem E.6)."""
+"""What Theorem 3.1 asks of one-hot encodings, and Theorem 3.3 of others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +64,6 @@ class Analysis(AbstractAnalysis):
     width: Width
     assumptions: Mapping[str, tuple[Problem, ...] | None]
     problems: tuple[Problem, ...]
-
-    @property
-    def theorems(self) -> dict[str, tuple[str, ...]]:
-        """The assumptions of each theorem that are broken; it applies if there are none."""
-        return {
-            name: tuple(asked for asked in asks if self.assumptions.get(asked, ()) != ())
-            for name, asks in THEOREMS.items()
-        }
 
     def document(self) -> dict[str, Any]:
         plan, measured, time = self.plan, self.measured, self.time
@@ -103,10 +94,6 @@ class Analysis(AbstractAnalysis):
                 name: {"holds": broken == (), "problems": [p.code for p in broken or ()]}
                 for name, broken in self.assumptions.items()
             },
-            "theorems": {
-                name: {"applies": not broken, "broken": list(broken)}
-                for name, broken in self.theorems.items()
-            },
             "problems": [vars(problem) for problem in self.problems],
         }
 
@@ -116,7 +103,6 @@ class Analysis(AbstractAnalysis):
             yield from describe_encodings(self.plan, self.measured)
         yield from describe_time(self.plan, self.time, self.limits.stable_eta)
         yield from describe_elsewhere(self.length, self.width)
-        yield from describe_theorems(self.theorems)
         yield from describe_problems(self.problems)
 
 
@@ -158,7 +144,7 @@ def problems_of(plan: Plan) -> tuple[Problem, ...]:
 
 def _asked(plan: Plan) -> tuple[str, ...]:
     """What the theorem about such encodings asks of the rest."""
-    return THEOREMS["theorem-3.1" if plan.kind == "one-hot" else "theorem-3.3"][1:]
+    return ASKED[plan.kind == "one-hot"]
 
 
 def _assumptions(

@@ -1,6 +1,6 @@
 """What an analysis finds out about a plan: values, and words for one who has not read the paper."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.table import Table
@@ -11,22 +11,6 @@ from lemmata.tokens import Problem
 from ..theory import NEEDED_DELTA
 from ._measure import Measured
 from ._plan import Plan
-
-MEANS = {
-    "theorem-3.1": "gradient descent with one-hot encodings reaches eps in time T²d/(eta eps), up "
-    "to logarithms",
-    "theorem-3.3": "so it does with random encodings, drawn afresh all the time",
-}
-
-ASKS = {
-    "one_hot": "encodings are one-hot",
-    "not_one_hot": "encodings are not one-hot",
-    "q_range": "2 <= q < T/4",
-    "epsilon_range": "eps < dT/(100 (T-q) q)",
-    "step_size": "eta <= 1/(20 d²)",
-    "stochastic_step_size": "eta <= d_e²/(40 d² T)",
-    "isometry": "the RIP with delta < 1/10",
-}
 
 KINDS = {
     "one-hot": "one-hot encodings",
@@ -198,14 +182,6 @@ def describe_elsewhere(length: Length, width: Width) -> Iterator[Text]:
         f"Width d + d_e = {width.transformer:,}, against Td = {width.fully_connected:,} for a "
         f"fully connected net, whose loss is at least {width.floor:.4g} at the same width."
     )
-
-
-def describe_theorems(theorems: Mapping[str, Sequence[str]]) -> Iterator[Text]:
-    """Which theorems apply, and why others do not."""
-    for name, broken in theorems.items():
-        needs = "; ".join(ASKS[asked] for asked in broken)
-        verdict = f"does not apply (it needs: {needs})" if broken else "applies"
-        yield Text(f"{name} {verdict}: {MEANS[name]}", style="bold red" if broken else "green")
 
 
 def describe_problems(problems: Sequence[Problem]) -> Iterator[Text]:

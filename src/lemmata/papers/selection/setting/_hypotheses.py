@@ -1,6 +1,8 @@
 """What statements of the paper take for granted."""
 
-from lemmata.settings import hypothesis
+from lemmata.settings import Subject, hypothesis
+
+from ._plan import Plan
 
 SPARSE = hypothesis("sparse", "2 <= q < T/4", "the subset is small", "q_out_of_range")
 SMALL_LOSS = hypothesis(
@@ -48,3 +50,22 @@ GUIDING = hypothesis(
 NARROWER = hypothesis(
     "narrower", "d + d_e < T d", "the transformer is narrower than the tokens", "no_narrower"
 )
+
+
+def _some_are_left(plan: Plan) -> bool:
+    return plan.task.q < plan.task.T
+
+
+ONE_HOT_PLANS = Subject(
+    "one_hot",
+    "encodings are one-hot, and q < T",
+    lambda plan: plan.d_e is None and _some_are_left(plan),
+)
+"""What Theorem 3.1 is about."""
+
+ENCODED_PLANS = Subject(
+    "not_one_hot",
+    "encodings are not one-hot, and q < T",
+    lambda plan: plan.d_e is not None and _some_are_left(plan),
+)
+"""What Theorem 3.3 is about."""
