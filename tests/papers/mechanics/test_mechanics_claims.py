@@ -233,6 +233,17 @@ def test_broken_assumptions_are_named():
     assert "Assumption 2" in verdict.reason
 
 
+def test_a_gradient_that_no_float_holds_is_not_taken_for_zero():
+    """At logits of 1,000 it is e^-1000; Theorem 4 says that it is not 0."""
+    mine = _dataset(["abc", "bc"], ["a", "b"])
+    certain = replace(mine, initial_weights=1000.0 * mine.W_mm)
+    bench = Bench(instances=[certain], options={"steps": 30})
+    evidence: Evidence[Dataset] = bench.evidence(experiments.LONG_DESCENT)
+    assert -2000 < evidence.log_gradient_norm.max() < -800
+    verdict = check(CLAIMS["theorem-4"], bench)
+    assert not [part for part in verdict.parts if part.status is Status.FAILS]
+
+
 def test_large_vocabularies_are_refused_in_words():
     words = [f"w{i}" for i in range(300)]
     large = Dataset.from_samples("large", [[word, "q"] for word in words], words)

@@ -48,6 +48,9 @@ from ._shared import (
     with_ties,
 )
 
+LOG_SMALLEST = float(np.log(np.finfo(float).tiny))
+"""Below it the exponential is 0."""
+
 claim = statements("mechanics", on=LONG_DESCENT, hypotheses=GLOBAL)
 
 
@@ -147,8 +150,12 @@ def lemma_6_proof(evidence: Evidence[Dataset]) -> Comparisons:
     "No finite W has ∇L(W) = 0, and gradient descent with η ≤ 1/L has ‖W(τ)‖ → ∞.",
 )
 def theorem_4(evidence: Evidence[Dataset]) -> Comparisons:
-    """Along the runs; the norm gains ‖W^mm‖ per e-fold of time, so that e^−‖W‖/‖W^mm‖ ~ 1/τ."""
-    slopes = np.exp(evidence.log_gradient_norm)
+    """Along the runs; the norm gains ‖W^mm‖ per e-fold of time, so that e^−‖W‖/‖W^mm‖ ~ 1/τ.
+
+    Where a float would be 0 because ‖∇L‖ is too small for it, nothing is said of its sign.
+    """
+    logs = evidence.log_gradient_norm
+    slopes = np.where(logs > LOG_SMALLEST, np.exp(logs), np.nan)
     folds = np.exp(-evidence.free_norm / evidence.each(lambda d: d.norm))
     folds = arrived(evidence, evidence.free_norm, folds)
     return [
