@@ -244,6 +244,20 @@ def test_a_gradient_that_no_float_holds_is_not_taken_for_zero():
     assert not [part for part in verdict.parts if part.status is Status.FAILS]
 
 
+def test_a_direction_that_is_exact_in_the_end_has_no_logarithmic_rate():
+    """a and b balance, c is below both: W is a multiple of W^mm but for a part like 1/t."""
+    mine = _dataset(["abc", "abc", "bc"], ["a", "b", "b"])
+    assert mine.correction.norm < 1e-12
+    bench = Bench(instances=[mine])
+    evidence: Evidence[Dataset] = bench.evidence(experiments.LONG_DESCENT)
+    off = evidence.norm * np.sqrt(evidence.one_minus_correlation)
+    tenth = np.searchsorted(evidence.records, evidence.records[-1] / 10)
+    assert off[0, -1] == pytest.approx(off[0, tenth] / 10, rel=0.2)
+    verdict = check(CLAIMS["own/descent-rate"], bench)
+    assert verdict.status is Status.UNDECIDED
+    assert "there is no rate to see" in verdict.reason
+
+
 def test_large_vocabularies_are_refused_in_words():
     words = [f"w{i}" for i in range(300)]
     large = Dataset.from_samples("large", [[word, "q"] for word in words], words)

@@ -49,6 +49,16 @@ def _turning(evidence: Evidence[Any], there: np.ndarray) -> Evidence[Any]:
     return evidence.select([int(i) for i in np.flatnonzero(turns & there)])
 
 
+def _stays_off(evidence: Evidence[Any]) -> np.ndarray:
+    """Where the part of W that is orthogonal to W^mm has not halved over the last decade.
+
+    By symmetry it may vanish, like 1/t: with as many a as b after [a b c], and b after [b c].
+    """
+    off = evidence.norm * np.sqrt(evidence.one_minus_correlation)
+    before = int(np.searchsorted(evidence.records, evidence.records[-1] / DECADE, side="right")) - 1
+    return off[:, -1] >= off[:, before] / 2
+
+
 def per_fold(values: Grid, x: np.ndarray, factor: float) -> Grid:
     """The growth of the values per e-fold of x, at each record over the last ``factor`` of x."""
     growth = np.full(np.broadcast_shapes(values.shape, x.shape), np.nan)
@@ -135,13 +145,14 @@ def orbit(evidence: Evidence[Dataset]) -> Comparisons:
 @claim(
     "own/descent-rate",
     "ours; docs/mechanics.md",
-    "Plain descent has W = W^mm ln t + O(1), so 1 − corr ~ C/(ln t + c)²: (1 − corr)^{-1/2} is "
-    "linear in ln t, and no run that can be waited for gets near correlation 1.",
+    "Plain descent has W = W^mm ln t + O(1). Unless what is bounded there ends on the line of W^mm, "
+    "1 − corr ~ C/(ln t + c)²: (1 − corr)^{-1/2} is linear in ln t, and no run that can be waited "
+    "for gets near correlation 1.",
     on=LONG_DESCENT,
 )
 def descent_rate(evidence: Evidence[Dataset]) -> Comparisons:
     """Its growth over a decade, against that over the decade before."""
-    some = _turning(evidence, np.ones(len(evidence), dtype=bool))
+    some = _turning(evidence, _stays_off(evidence))
     if not len(some):
         return NO_RATE
     steps = np.asarray(some.records, dtype=float)[None]
