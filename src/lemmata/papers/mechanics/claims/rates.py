@@ -145,9 +145,9 @@ def orbit(evidence: Evidence[Dataset]) -> Comparisons:
 @claim(
     "own/descent-rate",
     "ours; docs/mechanics.md",
-    "Plain descent has W = W^mm ln t + O(1). Unless what is bounded there ends on the line of W^mm, "
-    "1 − corr ~ C/(ln t + c)²: (1 − corr)^{-1/2} is linear in ln t, and no run that can be waited "
-    "for gets near correlation 1.",
+    "Plain descent has W = W^mm ln t + O(1). Unless what is bounded there ends on the line of "
+    "W^mm, 1 − corr ~ C/(ln t + c)²: (1 − corr)^{-1/2} is linear in ln t, and no run that can be "
+    "waited for gets near correlation 1.",
     on=LONG_DESCENT,
 )
 def descent_rate(evidence: Evidence[Dataset]) -> Comparisons:
