@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 import lemmata as lm
+from lemmata.claims import Adversary
 from lemmata.papers import ledger_of
-from lemmata.papers._ledger import size_by_hand
+from lemmata.papers._ledger import is_thin, size_by_hand
 from lemmata.papers._rediscovery import rediscovery
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -51,3 +52,21 @@ def test_the_size_of_a_counterexample_by_hand() -> None:
     assert size is not None
     assert size[1] == 3
     assert size_by_hand(paper.claims["lemma-1"], paper.setting) is None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "tried", "size", "seconds", "thin"),
+    [
+        ("survived", 4, None, 3.2, True),
+        ("undecided", 0, None, 7.2, True),  # nothing met its hypotheses in time
+        ("survived", 20, None, 3.2, False),
+        ("survived", 4, None, 60.1, False),
+        ("undecided", 4, [2, 2], 3.0, False),  # broken without a proof
+        ("not searchable", 0, None, 0.0, False),
+    ],
+)
+def test_a_short_attack_on_few_instances_is_thin(
+    outcome: str, tried: int, size: list | None, seconds: float, thin: bool
+) -> None:
+    row = Adversary(outcome, "", tried, 0, (), None, size, False, seconds)
+    assert is_thin(row) is thin

@@ -2,13 +2,13 @@
 
 from lemmata.claims import Adversary, Claim, Kind
 
-from ._ledger import KNOWN, ledger_of
+from ._ledger import LONG, ledger_of
 from ._paper import papers
 
 INTRODUCTION = f"""# Rediscovery
 
 Failing statements whose kind is a constant, a hypothesis or the substance. The adversary was given
-the statement alone, without the counterexample that we made by hand, and {KNOWN:g} s for each.
+the statement alone, without the counterexample that we made by hand, and {LONG:g} s for each.
 Sizes are those of [the space of the setting](falsify.md): the number of samples, tokens and so on.
 A figure, or an average over tasks, is nothing that an instance can break.
 `python -m lemmata.papers rediscovery` writes this page from the ledgers.

@@ -264,7 +264,7 @@ def test_a_plan_without_random_encodings_has_nothing_to_say_about_them():
 @pytest.mark.parametrize(
     ("plan", "name", "reason"),
     [
-        (Plan("long", Task(21, 2, 1), 0.05, 1e-3), "equation-6/flow", "T up to 20"),
+        (Plan("long", Task(21, 2, 1), 0.05, 1e-3), "equation-6/flow", "T and d up to 20"),
     ],
 )
 def test_nothing_passes_without_being_looked_at(plan: Plan, name: str, reason: str):

@@ -123,6 +123,28 @@ def _nearly_orthogonal() -> Iterator[Plan]:
                 yield Plan(name, task, rate, epsilon, d_e, encodings=E)
 
 
+def draw_near_theorem(generator: np.random.Generator) -> Plan:
+    """Orthogonal signs, with a step size and a loss to reach within Theorem 3.3."""
+    q, d = int(generator.integers(2, 5)), int(generator.integers(1, 4))
+    T = int(generator.integers(4 * q + 1, 65))
+    signs = walsh((T - 1).bit_length())[:, :T]
+    E = np.tile(signs, (int(generator.integers(1, 5)), 1))
+    task, d_e = Task(T, q, d), len(E)
+    rate = largest_rate(task, d_e) * 10 ** generator.uniform(-1, 0)
+    epsilon = largest_epsilon(task) * 10 ** generator.uniform(-1.5, -0.05)
+    return Plan("drawn", task, rate, epsilon, d_e, encodings=E / np.sqrt(d_e))
+
+
+def draw_with_law(generator: np.random.Generator) -> Plan:
+    """Random signs that are so few that an expectation over them can be taken whole."""
+    T = int(generator.integers(2, 5))
+    q, d = int(generator.integers(1, T)), int(generator.integers(1, 4))
+    d_e = int(generator.integers(2, 16 // T + 1))
+    threshold = float(generator.choice([0.3, 0.5, 0.7]))
+    rate = 10 ** generator.uniform(-2, 1)
+    return Plan("drawn", Task(T, q, d), rate, EPSILON, d_e, threshold)
+
+
 def _scope(
     says: str, limits: Mapping[str, int], instances: Callable[[], Iterator[Plan]]
 ) -> Scope[Plan]:

@@ -10,7 +10,13 @@ from jaxtyping import Int
 
 from lemmata.settings import AbstractSpace, Balls, Scope
 
-from ._extremes import EPSILON, extreme_plans, small_plans
+from ._extremes import (
+    EPSILON,
+    draw_near_theorem,
+    draw_with_law,
+    extreme_plans,
+    small_plans,
+)
 from ._family import FAMILIES, dressed, encoded, plain
 from ._plan import OnlineChoices, Plan, usual_rate
 from ._plan_training import LARGEST_ALPHA, PlanTraining
@@ -33,6 +39,9 @@ class PlanSpace(AbstractSpace[Plan]):
         return extreme_plans()
 
     def draw(self, generator: np.random.Generator) -> Plan:
+        kind = generator.random()
+        if kind < 0.2:
+            return draw_near_theorem(generator) if kind < 0.1 else draw_with_law(generator)
         q = int(generator.integers(1, 5))
         T = q + int(np.ceil(3 * q * 10 ** generator.uniform(-1.5, 1)))
         d = int(10 ** generator.uniform(0, 1.5))
