@@ -102,3 +102,28 @@ def test_a_statement_that_asks_for_more_than_numbers_is_left_as_it_is() -> None:
 
     (comparison,) = sized(compare, data)
     assert comparison.size is None
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A case that knows whole numbers."""
+
+    name: str
+    q: int
+    T: int
+    problems: tuple[Problem, ...] = ()
+
+
+def test_quotients_of_whole_numbers_that_cancel_count() -> None:
+    """1 - q/T is right to the rounding of 1, however small it is; other numbers are told apart."""
+    case = Counted("nearly all", 49_996, 49_997)
+    data = Evidence((case,), None, {"missed": np.array([[1 / 49_997]])})
+    assert 1 - 49_996 / 49_997 != 1 / 49_997
+
+    def missed(run: Evidence[Any], factor: float = 1.0) -> Comparison:
+        return equal(factor * run.missed, run.each(lambda case: 1 - case.q / case.T))
+
+    (same,) = sized(lambda run: [missed(run)], data)
+    assert judge(same, data).status is Status.HOLDS
+    (other,) = sized(lambda run: [missed(run, 1 + 1e-6)], data)
+    assert judge(other, data).status is Status.FAILS

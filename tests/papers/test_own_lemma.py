@@ -382,3 +382,17 @@ def test_long_trainings_are_attacked_with_fewer_steps() -> None:
     assert shortest == {"steps": 10}
     assert {"steps": 20_000} in others
     assert all("steps" not in options for options in _free_trainings(fixed_claim, space))
+
+
+def test_what_is_trained_is_part_of_a_statement_that_does_not_say_it() -> None:
+    """That 1 - u <= -log u is true of the log loss alone; how far and how fast is open."""
+
+    @lm.claim("what is missed is less than the loss", setting="mechanics")
+    def missed(run: Any) -> Any:
+        return lm.at_most(run.log_missed, run.log_loss)
+
+    space = lm.mechanics.SETTING.space
+    assert space is not None
+    (claim,) = declared_by(missed)
+    tried = {name for options in _free_trainings(claim, space) for name in options}
+    assert tried == {"rate", "steps"}

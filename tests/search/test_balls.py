@@ -251,6 +251,52 @@ def test_numbers_of_an_instance_are_balls_wherever_they_stand() -> None:
     assert case.name == "one"
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """Whole numbers."""
+
+    name: str
+    q: int
+    T: int
+
+
+NEARLY_ALL = Sizes("nearly all", 49_996, 49_997)
+
+QUOTIENTS = {
+    "a quotient": lambda case: 1 - case.q / case.T,
+    "a difference first": lambda case: (case.T - case.q) / case.T,
+    "by a root of NumPy": lambda case: 1 - np.sqrt(case.q / case.T) ** 2,
+    "by a root of floats": lambda case: 1 - math.sqrt(case.q) / math.sqrt(case.T) * 0.5 - 0.5,
+    "a negative power": lambda case: case.T**-1,
+}
+
+
+@pytest.mark.parametrize("how", QUOTIENTS)
+def test_quotients_of_whole_numbers_are_no_more_exact_than_they_are(how: str) -> None:
+    """``1 - q / T`` is taken in floating point by whoever writes it, and cancels."""
+    run = BallRun(NEARLY_ALL, None, {}, {})
+    found = ball(run.each(QUOTIENTS[how]).item())
+    q, T = Fraction(NEARLY_ALL.q), Fraction(NEARLY_ALL.T)
+    root = mpmath.mp.clone()
+    root.dps = 40
+    true = {"by a root of floats": (1 - root.sqrt(root.mpf(49_996) / 49_997)) / 2}
+    exact = true.get(how, root.mpf((1 - q / T).numerator) / (1 - q / T).denominator)
+    assert found.overlaps(arb(str(exact)))
+    assert found.rad() < 1e-9
+
+
+def test_whole_numbers_stay_whole_as_long_as_they_can() -> None:
+    run = BallRun(NEARLY_ALL, None, {}, {})
+    for value, exact in (
+        (lambda case: case.T * case.T - case.q % 7, 49_997**2 - 49_996 % 7),
+        (lambda case: -case.T // 2 + abs(case.q), -49_997 // 2 + 49_996),
+        (lambda case: [case.T**2, len(range(case.q))][0], 49_997**2),
+    ):
+        found = ball(run.each(value).item())
+        assert found.is_exact()
+        assert found == exact
+
+
 def test_what_is_enclosed_is_taken_instead() -> None:
     third = arb(1) / 3
     (case,) = pair_run(a=third, matrix=np.array([[third]], dtype=object)).cases

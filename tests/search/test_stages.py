@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -546,3 +547,22 @@ def test_what_fills_up_a_batch_leaves_no_trace() -> None:
     (filled,) = try_all(statement, [Walk(3, 1)], {}, 0, filler=Walk(9, 1))
     assert filled == alone
     assert filled.place is not None
+
+
+def test_what_the_setting_does_not_read_back_is_no_witness() -> None:
+    """A walk that starts below zero breaks the statement, but no file may say so."""
+
+    class Choosy(Setting):
+        def read(self, file: Path, embeddings: Path | None = None) -> list[Walk]:
+            (walk,) = super().read(file)
+            if walk.start < 0:
+                raise InputError("a walk starts at zero or above")
+            return [walk]
+
+    def low(run: Any) -> Any:
+        return lm.at_least(run.each(lambda walk: walk.start), 0.0)
+
+    assert attack(untrained(low), Setting(), budget=5.0).witness is not None
+    finding = attack(untrained(low), Choosy(), budget=5.0)
+    assert finding.status is Outcome.SURVIVED
+    assert finding.set_aside > 0

@@ -148,7 +148,8 @@ def experiment(
     elif instances is not None:
         source = Own(tuple(instances))
     if dynamics is None:
-        free = tuple(option.name for option in home.options if option.name not in options)
+        numbers = [option.name for option in home.options if option.is_number]
+        free = tuple(name for name in numbers if name not in options)
         return Experiment(source, _train, Asked(home, options), free=free)
     steps = options.pop("steps", 1_000)
     if options:

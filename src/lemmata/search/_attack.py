@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from lemmata.settings import AbstractSetting, AbstractSpace, Scope
 
 from ._finding import Finding, Outcome, Witness
 from ._hunt import LONG, Hunt, Watch, is_long
-from ._proofs import Proofs
+from ._proofs import Proofs, is_readable
 from ._score import Attempt
 
 POPULATION, BEST, ROUNDS = 256, 32, 30
@@ -64,7 +65,7 @@ def attack(
     finish = deadline + max(AFTERWARDS, PROVING * budget)
     hunt = Hunt(claim, space, seed, deadline, watch, deadline=deadline, finish=finish)
     proofs = Proofs(hunt, setting, space)
-    hunt.prove = proofs.succeed
+    hunt.readable, hunt.prove = partial(is_readable, setting), proofs.succeed
     interrupted = False
     try:
         _search(hunt, space, begun, budget, scope)

@@ -8,7 +8,7 @@ import numpy as np
 from flint import arb
 
 from lemmata._errors import InputError
-from lemmata.settings import Balls, Evidence, Nudged, with_numbers
+from lemmata.settings import Balls, Evidence, Nudged, Whole, with_numbers
 
 TRUSTED = 2.0**-40
 """Relative error of a number that an instance knows in floating point; whole numbers are exact."""
@@ -222,7 +222,12 @@ def in_balls(value: Any) -> Any:
         balls = np.array([known_by(entry) for entry in np.ravel(number)], dtype=object)
         return as_balls(balls.reshape(np.shape(number)))
 
-    return with_numbers(value, enclose, lambda inner: BallInstance(inner, {}))
+    return with_numbers(
+        value,
+        enclose,
+        lambda inner: BallInstance(inner, {}),
+        lambda number: Whole(number, lambda exact: as_balls(arb(exact))),
+    )
 
 
 class BallRun:
@@ -267,7 +272,9 @@ class BallRun:
     def each(self, value: Callable[[Any], Any]) -> Any:
         """A number, or a row of numbers, of the instance."""
         try:
-            numbers = [known_by(number) for number in _row(value(self.cases[0]))]
+            row = _row(value(self.cases[0]))
+            in_floats = any(isinstance(x, float | np.floating) and x % 1 for x in row)
+            numbers = self._nearly(value) if in_floats else [known_by(number) for number in row]
         except (AttributeError, TypeError, *UNFIT):  # it is not written for balls
             numbers = self._nearly(value)
         return as_balls(np.array([numbers], dtype=object))

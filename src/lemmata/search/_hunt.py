@@ -59,6 +59,8 @@ class Hunt:
         closest: the least score of an instance that does not break the statement.
         broken: everything that does; ``found`` is what of it is no degenerate case.
         looked_at: so many of those found have been shrunk and tried to prove.
+        readable: whether the setting reads an instance back from its file; what it refuses there
+            is no instance.
         prove: shrinks and proves what is ``fresh``; says whether that worked.
         proofs: how often that was tried.
         settled: whether something is proved, or broken and can never be; then the hunt may end.
@@ -84,6 +86,7 @@ class Hunt:
     broken: list[Attempt] = field(default_factory=list)
     found: list[Attempt] = field(default_factory=list)
     looked_at: int = 0
+    readable: Callable[[Any], bool] = lambda instance: True
     prove: Callable[[], bool] = lambda: False
     proofs: int = 0
     settled: bool = False
@@ -114,7 +117,11 @@ class Hunt:
     ) -> list[Attempt]:
         """Try instances together, and remember what matters."""
         begun = time.monotonic()
-        attempts = try_all(self.claim, instances, options, self.seed, self.errors, clock)
+        attempts = [
+            attempt
+            for attempt in try_all(self.claim, instances, options, self.seed, self.errors, clock)
+            if not attempt.broken or self.readable(attempt.instance)
+        ]
         self.seconds = time.monotonic() - begun
         if instances and options.get("steps") in self._costs:
             self._costs[options.get("steps")] = self.seconds / len(instances)

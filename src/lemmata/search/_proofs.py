@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lemmata._errors import InputError
 from lemmata._files import write_json
 from lemmata.settings import AbstractSetting, AbstractSpace
 
@@ -100,10 +101,13 @@ class Proofs:
                 if clock.left > 0:
                     some = smaller[start : start + TOGETHER]
                     tried += self._try(some, attempt.options, clock)
-            broken = [a for a in tried if a.score <= enough]
-            if not broken or clock.left < 0:
+            broken = sorted(
+                (a for a in tried if a.score <= enough), key=lambda a: space.size(a.instance)
+            )
+            smallest = next((a for a in broken if hunt.readable(a.instance)), None)
+            if smallest is None or clock.left < 0:
                 return self._with_fewer_options(attempt, enough, clock)
-            attempt = min(broken, key=lambda a: space.size(a.instance))
+            attempt = smallest
 
     def _with_fewer_options(self, attempt: Attempt, enough: float, clock: Clock) -> Attempt:
         """Without options of training that do not matter, or with milder values of them.
@@ -174,3 +178,12 @@ def read_back(setting: AbstractSetting[Any], instance: Any) -> Any:
         file = Path(folder) / "witness.json"
         write_json(file, instance.document())
         return setting.read(file)[0]
+
+
+def is_readable(setting: AbstractSetting[Any], instance: Any) -> bool:
+    """Whether the setting takes the instance from its file."""
+    try:
+        read_back(setting, instance)
+    except InputError:
+        return False
+    return True

@@ -21,6 +21,7 @@ from ._hypothesis import hypothesis as hypothesis
 from ._hypothesis import union as union
 from ._nudged import NUDGE as NUDGE
 from ._nudged import Nudged as Nudged
+from ._nudged import Whole as Whole
 from ._nudged import with_numbers as with_numbers
 from ._options import RECORD as RECORD
 from ._options import Option as Option

@@ -38,6 +38,11 @@ class Option:
     file: bool = False
     usual: Any = None
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it says how far or how fast training goes, rather than what is trained."""
+        return self.parse is not str
+
     def usual_for(self, algorithm: str | None) -> Any:
         """Its value where nothing is said."""
         if isinstance(self.usual, Mapping):
