@@ -200,6 +200,8 @@ def test_nothing_to_attend_to_stays_at_zero(trained):
     assert np.all(series["log_gradient_norm"][i] == -np.inf)
     assert np.all(np.isfinite(series["log_loss"][i]))
     assert np.ptp(series["log_loss"][i]) == 0
+    assert np.isnan(series["smallest_margin"][i]).all()  # nobody beats anybody
+    assert np.isnan(series["smallest_log_odds"][i]).all()
 
 
 def test_an_input_that_almost_never_occurs_is_not_learned(trained):

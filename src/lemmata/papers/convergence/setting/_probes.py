@@ -65,15 +65,20 @@ class OrderProbe(AbstractProbe):
         chosen = self.optimal & counted[:, None]
         smallest = jnp.min(jnp.where(chosen, logits[self.inputs.cells], jnp.inf), axis=1)
         weight = smallest - jnp.logaddexp(inside, outside)
-        margin = jnp.where(self.edge_exists, logits[self.winner] - logits[self.loser], jnp.inf)
+        lead = logits[self.winner] - logits[self.loser]
         idle = self.inputs.cell_exists & ~self.is_optimal & ~self.is_non_optimal
         return {
-            "smallest_log_odds": jnp.min(jnp.where(mixed, odds, jnp.inf)),
-            "smallest_weight": jnp.exp(jnp.min(weight)),
+            "smallest_log_odds": _smallest(odds, mixed),
+            "smallest_weight": jnp.exp(_smallest(weight, jnp.any(chosen, axis=1))),
             "smallest_growth": jnp.min(weight + self.log_length),
             "smallest_gain": jnp.min(jnp.where(mixed, gain, jnp.inf)),
-            "smallest_margin": jnp.min(margin),
+            "smallest_margin": _smallest(lead, self.edge_exists),
             "smallest_optimal": jnp.min(jnp.where(self.is_optimal, logits, jnp.inf)),
             "largest_non_optimal": jnp.max(jnp.where(self.is_non_optimal, logits, -jnp.inf)),
             "largest_idle": jnp.max(jnp.where(idle, jnp.abs(logits), 0.0)),
         }
+
+
+def _smallest(values: Float[Array, "places"], there: Bool[Array, "places"]) -> Float[Array, ""]:
+    """The least of the values that are there; NaN if none is, since nothing can be said then."""
+    return jnp.where(jnp.any(there), jnp.min(jnp.where(there, values, jnp.inf)), jnp.nan)

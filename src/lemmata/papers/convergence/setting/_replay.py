@@ -289,11 +289,11 @@ def _roles(
     odds = [_log_odds(asked, logits) for asked in mixed]
     gains = [_log_odds(asked, after) - now for asked, now in zip(mixed, odds, strict=True)]
     return {
-        "smallest_log_odds": _smallest(odds),
+        "smallest_log_odds": _smallest(odds, of_nothing="nan"),
         "smallest_gain": _smallest(gains),
-        "smallest_weight": _smallest([weight for _, weight in weights]),
+        "smallest_weight": _smallest([weight for _, weight in weights], of_nothing="nan"),
         "smallest_growth": _smallest([(w * asked.length).log() for asked, w in weights]),
-        "smallest_margin": _smallest(margins),
+        "smallest_margin": _smallest(margins, of_nothing="nan"),
         "smallest_optimal": _smallest(by_role[Role.OPTIMAL]),
         "largest_non_optimal": -_smallest([-logit for logit in by_role[Role.NON_OPTIMAL]]),
         "largest_idle": -_smallest([-size for size in idle]) if idle else arb(0),
@@ -306,9 +306,9 @@ def _log_odds(asked: Asked, logits: arb_mat) -> arb:
     return (inside / sum((mass[x] for x in mass if x not in asked.chosen), arb(0))).log()
 
 
-def _smallest(balls: list[arb]) -> arb:
-    """A ball that contains the least value; infinity of nothing."""
-    return reduce(lambda a, b: a.min(b), balls) if balls else arb("inf")
+def _smallest(balls: list[arb], of_nothing: str = "inf") -> arb:
+    """A ball that contains the least value; what is said of nothing."""
+    return reduce(lambda a, b: a.min(b), balls) if balls else arb(of_nothing)
 
 
 def _across(W: arb_mat, E: arb_mat | None) -> arb_mat:
