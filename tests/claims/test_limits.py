@@ -67,6 +67,23 @@ def test_a_curve_that_waits_refutes_nothing_before_it_has_moved() -> None:
     assert judge(tends_to(arrived, waits=True), evidence(1, T)).status is Status.FAILS
 
 
+def test_the_top_of_a_hump_is_no_limit_of_a_curve_that_waits() -> None:
+    """It stands still for a moment: since a quarter of the run it moved half of what is left."""
+    hump = 1.085 - 0.5 * np.exp(-T[None] / 1e4) - 1e-7 * T[None]
+    assert judge(tends_to(hump, 1.0), evidence(1, T)).status is Status.FAILS
+    assert judge(tends_to(hump, 1.0, waits=True), evidence(1, T)).status is Status.UNDECIDED
+
+
+def test_rounding_is_relative_to_the_curve_and_not_to_its_distance() -> None:
+    """A quotient that is 1 up to its last bits tends to 1."""
+    bits = np.finfo(float).eps * np.array([0.0, 1.0, 2.0, 3.0])[np.arange(len(T)) % 4]
+    bits[-8:] = 3 * np.finfo(float).eps
+    judged = judge(tends_to((1 + bits)[None], 1.0), evidence(1, T))
+    assert judged.status is Status.HOLDS
+    assert judged.resolution is not None
+    assert judged.resolution < 1e-9
+
+
 def test_a_slow_way_is_not_refuted_by_a_law_that_bends_too_soon() -> None:
     """(log t + 4)^-2 goes to 0; a power of log t that fits it ends up elsewhere."""
     t = np.unique(np.rint(np.geomspace(1, 4_000, 60)))

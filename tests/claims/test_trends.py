@@ -8,7 +8,6 @@ from lemmata.claims import Status, judge, tends_to
 from lemmata.claims._trends import Trend, _settles, fit_trend
 
 T = np.geomspace(4.0, 1e4, 60)
-EXACT = np.full(len(T), 1e-16)
 
 KNOWN = {
     **{f"t^-{p:g}": T**-p for p in (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)},
@@ -18,7 +17,7 @@ KNOWN = {
 
 
 def fit(curve: np.ndarray, **options: np.ndarray | None) -> Trend:
-    given = {"trend": None, "rounding": EXACT, "size": None} | options
+    given = {"trend": None, "rounding": 1e-16, "height": np.nanmax(curve), "size": None} | options
     trend = fit_trend(T, curve, **given)  # pyright: ignore[reportArgumentType]
     assert trend is not None
     return trend
@@ -75,10 +74,9 @@ def test_only_the_end_counts() -> None:
 def test_records_before_the_second_step_and_unknown_ones_do_not_count() -> None:
     t = np.array([0.0, 1.0, *np.geomspace(2, 100, 6)])
     d = np.array([9.0, 9.0, *(1 / t[2:])])
-    rounding = np.full(len(t), 1e-16)
-    assert fit_trend(t, d, trend=None, rounding=rounding, size=None) is not None
+    assert fit_trend(t, d, trend=None, rounding=1e-16, height=1.0, size=None) is not None
     d[4] = np.nan
-    assert fit_trend(t, d, trend=None, rounding=rounding, size=None) is None
+    assert fit_trend(t, d, trend=None, rounding=1e-16, height=1.0, size=None) is None
 
 
 def curve_with(early: float, middle: float, end: float) -> tuple[np.ndarray, np.ndarray]:
@@ -144,3 +142,12 @@ def test_one_curve_too_short_leaves_everything_open() -> None:
     assert judged.reason == "loss: the run is too short to see a trend on b"
     assert judged.scores is not None
     assert np.isnan(judged.scores[1])
+
+
+def test_what_cannot_fall_below_its_target_has_no_limit_below_it() -> None:
+    """It falls faster at last than any law that is known: it would end below."""
+    late = 1 / T - 0.9 / T[-1] * (T / T[-1]) ** 0.5
+    assert (late > 0).all()
+    assert fit(late).offset < -fit(late).error
+    assert fit(late, above=True).offset == 0.0
+    assert fit(0.5 + KNOWN["t^-1"], above=True).offset == pytest.approx(0.5)

@@ -77,6 +77,8 @@ class Limit(Comparison):
         size: by default the largest distance from the target.
         waits: whether the curve may stand still before it moves, as training does at a saddle or
             where attention is saturated: one that has hardly moved decides nothing then.
+        above: whether the curve cannot fall below its target, as a distance cannot fall below 0:
+            one that extrapolates to less tends to it.
     """
 
     curve: Side
@@ -85,6 +87,7 @@ class Limit(Comparison):
     rounding: Side = None
     size: Side = None
     waits: bool = False
+    above: bool = False
 
 
 @dataclass(frozen=True, eq=False)

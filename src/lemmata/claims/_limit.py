@@ -1,6 +1,6 @@
 """Judging limits: by the trend at the end of a run, extrapolated where that is sound."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from lemmata.settings import Evidence
 
 from ._comparisons import Limit
-from ._frame import Frame, frame
+from ._frame import Frame, Grid, frame
 from ._places import nothing, says
 from ._trends import Trend, fit_trend
 from ._verdict import Judgement, Status
@@ -36,13 +36,21 @@ def judge_limit(comparison: Limit, evidence: Evidence[Any]) -> Judgement:
             np.asarray(at.places, dtype=float),
             grids["curve"][row] - grids["target"][row],
             trend=grids["trend"][row] if "trend" in grids else None,
-            rounding=grids["rounding"][row] if "rounding" in grids else at.rounding,
+            rounding=float(np.max(grids["rounding"][row] if "rounding" in grids else at.rounding)),
+            height=_height(grids, row),
             size=grids["size"][row] if "size" in grids else None,
             waits=comparison.waits,
+            above=comparison.above,
         )
         for row in range(len(at.names))
     ]
     return _limit(comparison, at, trends)
+
+
+def _height(grids: Mapping[str, Grid], row: int) -> float:
+    """What the rounding of a distance is relative to: the curve and the target, or a given size."""
+    sides = [grids[name][row] for name in (("size",) if "size" in grids else ("curve", "target"))]
+    return float(max(np.abs(side[np.isfinite(side)]).max(initial=0.0) for side in sides))
 
 
 def _limit(comparison: Limit, at: Frame, trends: Sequence[Trend | None]) -> Judgement:

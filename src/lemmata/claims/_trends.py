@@ -25,7 +25,9 @@ SLOWER, FLAT, STILL = 0.75, 0.01, 0.25
 if the last change is at most the third of what is left."""
 
 MOVED = 0.1
-"""A curve that may wait has hardly moved if that is less than this share of what is left."""
+"""A curve that may wait has hardly moved if that is less than this share of what is left. Before it
+counts as settled elsewhere it must hardly have moved since a quarter of the run: at the top of a
+hump it stands still for a moment only."""
 
 POWERS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 LOG_POWERS = (1.0, 2.0, 3.0)
@@ -65,35 +67,49 @@ def fit_trend(
     distance: Curve,
     *,
     trend: Curve | None,
-    rounding: Curve,
+    rounding: float,
+    height: float,
     size: Curve | None,
     waits: bool = False,
+    above: bool = False,
 ) -> Trend | None:
     """Fit c + a * law(t) to the end of the curve; None if there are too few records.
 
     The laws are powers of t and of log t and exponentials, or the one that is given. The error
-    covers how far equally good laws disagree, how far the two halves of the window do, and the
-    residual. A curve that ``waits`` does not settle before it has moved.
+    covers how far equally good laws disagree, how far the two halves of the window do, the
+    residual, and the rounding of a distance, which is relative to the ``height`` of the curve. A
+    curve that ``waits`` does not settle before it has moved; one that stays ``above`` its target
+    has no limit below it.
     """
     known = np.isfinite(distance) & (places > 1)
     t, d = places[known], distance[known]
     if len(t) < FEWEST:
         return None
     scale = float(np.abs(distance[np.isfinite(distance)]).max() if size is None else np.max(size))
-    floor = float((rounding[known] * scale).max())
-    last = float(d[-1])
+    floor, last = rounding * height, float(d[-1])
     window = t >= t[-1] / WINDOW
     if window.sum() < FEWEST:
         window = np.arange(len(t)) >= len(t) - FEWEST
     late = window & (t >= t[-1] / WINDOW**0.5)
     if np.abs(d[late if late.any() else window]).max() <= floor:
-        return Trend(0.0, floor, max(scale, floor), last, "reached, up to rounding", True)
+        size_or_height = scale if scale > floor else height  # of one that has always been there
+        return Trend(0.0, floor, size_or_height, last, "reached, up to rounding", True)
     laws = [("as stated", trend[known])] if trend is not None else list(_laws(t))
     offset, error, law = _extrapolate(d, laws, window, late)
+    offset = max(offset, 0.0) if above else offset
     error = max(error + floor, MODESTY * abs(last))
-    way = distance[np.isfinite(distance)] - last
-    moved = not waits or bool(np.abs(way).max() >= MOVED * abs(offset))
-    return Trend(offset, error, scale, last, law, moved and _settles(t, d, offset, floor))
+    settles = _settles(t, d, offset, floor) and (
+        not waits or _moved_and_stands(places, distance, offset)
+    )
+    return Trend(offset, error, scale, last, law, settles)
+
+
+def _moved_and_stands(places: Curve, distance: Curve, offset: float) -> bool:
+    """Whether a curve has gone some way before a quarter of the run, and hardly any since."""
+    known = np.isfinite(distance)
+    t, d = places[known], distance[known]
+    hardly, late = MOVED * abs(offset), d[t >= t[-1] / 4]
+    return bool(np.abs(d - d[-1]).max() >= hardly >= late.max() - late.min())
 
 
 def _settles(t: Curve, d: Curve, offset: float, floor: float) -> bool:

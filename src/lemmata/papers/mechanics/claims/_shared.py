@@ -150,4 +150,4 @@ def aligns(gaps: Grid, **options: Any) -> Limit:
     largest = np.nanmax(gaps, axis=1, keepdims=True, initial=0.0)
     noise = 64 * EPS
     seen = np.where((largest <= noise) & ~np.isnan(gaps), 0.0, gaps)
-    return tends_to(seen, 0.0, size=np.maximum(largest, noise), **options)
+    return tends_to(seen, 0.0, size=np.maximum(largest, noise), above=True, **options)

@@ -215,7 +215,7 @@ def selects_another(evidence: Evidence[Followed]) -> Comparisons:
         equal(evidence.each(best), 1.0, part="the highest score is selected"),
         tends_to(
             gaps,
-            trend=1 / np.maximum(evidence.records, 1.0) ** 2,
+            above=True,
             places=evidence.records,
             part="1 − correlation with its direction",
         ),
