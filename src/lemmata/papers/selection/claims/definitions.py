@@ -199,7 +199,8 @@ def definition_24(evidence: Evidence[Matrices]) -> Comparison:
         batch = Batch(*jax.device_put((X, y, np.asarray(case.family.E[0]), query)))
         return np.asarray(jax.jit(losses)(case.weights, batch))
 
-    def literal(case: Matrices) -> list[float]:
+    def literal(case: Matrices) -> list[tuple[float, float]]:
+        """The loss of each sample, and how large it is if nothing cancels in the error."""
         V, W = (np.asarray(matrix) for matrix in case.weights)
         E = np.asarray(case.family.E[0])
         X, y = samples(case)
@@ -207,11 +208,19 @@ def definition_24(evidence: Evidence[Matrices]) -> Comparison:
         for x, chosen, e_y in zip(X, y, subset_encodings(E, y), strict=True):
             Z = np.concatenate([x, E])
             logits = Z.T @ W @ np.concatenate([case.x_query, e_y])
-            error = x[:, chosen].mean(axis=1) - V @ Z @ softmax(logits)
-            by_definition.append(0.5 * float(np.sum(error**2)))
+            wanted, given = x[:, chosen].mean(axis=1), V @ Z @ softmax(logits)
+            sums = [np.sum((wanted - given) ** 2), np.sum((abs(wanted) + abs(given)) ** 2)]
+            by_definition.append((0.5 * float(sums[0]), 0.5 * float(sums[1])))
         return by_definition
 
-    return equal(few.each(fast), few.each(literal), cases=few.cases, part="loss of a sample")
+    found = [np.array(literal(case)).T for case in few]
+    return equal(
+        few.each(fast),
+        np.array([loss for loss, _ in found]),
+        size=np.array([size for _, size in found]),
+        cases=few.cases,
+        part="loss of a sample",
+    )
 
 
 @claim(
