@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from lemmata.claims import Bench, Experiment
 from lemmata.settings import Evidence
 from lemmata.tokens import Problem
+from lemmata.training import compiled_once
 
 from ..setting import Plan, Task, TrainingRun, near_orthogonal_family, token_free_losses
 from .plans import AbstractPlanned, Drawn, Trial
@@ -106,12 +107,17 @@ def _without_advantage(
     diagonal = np.einsum("ei,ef,fi->i", E, np.asarray(run.weights.W)[d:, d:], E)
     lack = np.where(np.arange(len(diagonal)) < T, 0.0, diagonal - diagonal[:T].mean())
     at = jax.device_put((y, E, lack))
-    losses = token_free_losses(run.weights, at[0], at[1], less=at[2])
+    losses = _losses_without(run.weights, *at)
     return float(losses.mean())
 
 
-_losses = jax.jit(jax.vmap(token_free_losses, in_axes=(None, None, 0)))
+_losses = compiled_once(jax.vmap(token_free_losses, in_axes=(None, None, 0)))
 """The losses of subsets under several encodings."""
+
+_losses_without = compiled_once(
+    lambda weights, y, E, lack: token_free_losses(weights, y, E, less=lack)
+)
+"""The losses of subsets with something taken off every position."""
 
 SWITCHED = Experiment(SECTION_4, _switched, Online(), own=True)
 ADAM_SWITCHED = Experiment(SECTION_4, _switched, Online("adam"), own=True)

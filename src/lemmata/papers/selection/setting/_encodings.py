@@ -1,10 +1,8 @@
 """Positional encodings: one-hot, near-orthogonal by rejection, and the encoding of a subset."""
 
 import math
-from functools import partial
 from itertools import product
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -12,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Float32, Int, UInt32
 from scipy.stats import binom
 
 from lemmata._errors import InputError
-from lemmata.training import Stream, fold, signs, stream
+from lemmata.training import Stream, compiled_briefly, fold, signs, stream
 
 Encodings = Float[np.ndarray, "d_e T"]
 """One column a position."""
@@ -111,8 +109,7 @@ def near_orthogonal_family(
 ) -> Float[np.ndarray, "count d_e T"]:
     """Independent draws of ``near_orthogonal``."""
     check_threshold(d_e, T, threshold)
-    sources = jax.vmap(partial(fold, stream(seed)))(jnp.arange(count, dtype=jnp.uint32))
-    E, found = _draw_family(sources, d_e, T, threshold)
+    E, found = _draw_family(stream(seed), count, d_e, T, threshold)
     if int(found.min()) < T:
         raise InputError(_gave_up(d_e, T, threshold, int(found.min())))
     return np.asarray(E, dtype=float) / math.sqrt(d_e)
@@ -222,15 +219,19 @@ def draw_signs(
     return kept.T, count
 
 
-_draw_encodings = jax.jit(draw_signs, static_argnames=("d_e", "T", "threshold"))
+_draw_encodings = compiled_briefly(draw_signs)
 
 
-@partial(jax.jit, static_argnames=("d_e", "T", "threshold"))
+@compiled_briefly
 def _draw_family(
-    sources: UInt32[Array, "count 2"], d_e: int, T: int, threshold: float
+    source: Stream, count: int, d_e: int, T: int, threshold: float
 ) -> tuple[Float32[Array, "count d_e T"], Int[Array, "count"]]:
-    """``draw_signs`` from each of these streams."""
-    return lax.map(lambda source: draw_signs(source, d_e, T, threshold), sources)
+    """``draw_signs`` from so many children of a stream."""
+
+    def one(child: UInt32[Array, ""]) -> tuple[Float32[Array, "d_e T"], Int[Array, ""]]:
+        return draw_signs(fold(source, child), d_e, T, threshold)
+
+    return lax.map(one, jnp.arange(count, dtype=jnp.uint32))
 
 
 def _sweep(clash: Bool[Array, "block block"], clear: Bool[Array, "block"]) -> Bool[Array, "block"]:

@@ -17,7 +17,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Float, Int
 
-from lemmata.training import AbstractGuardable
+from lemmata.training import AbstractGuardable, compiled_briefly, compiled_once
 
 from ._encodings import gaps_outside, inner_products
 from ._population import Average
@@ -155,7 +155,7 @@ class TabulatedAttention(AbstractAttention):
         return cls(grid[0], grid[1] - grid[0], values, slopes)
 
 
-@eqx.filter_jit
+@compiled_once
 def _along(exact: AbstractAttention, grid: Float[Array, "points"]) -> Moments:
     return lax.map(exact.moments, grid)
 
@@ -240,7 +240,7 @@ class TwoScalars(AbstractGuardable[Scalars]):
         inside = (short**2 + alpha**2 * at.variance) / self.q
         return 0.5 * self.d * (inside + alpha**2 * at.squares)
 
-    @eqx.filter_jit
+    @compiled_once
     def losses(self, path: Scalars) -> Float[Array, "records"]:
         """The loss at every alpha and C."""
         return lax.map(self.loss, path)
@@ -282,7 +282,7 @@ def first_times(
     return FirstTimes(*(np.asarray(times) for times in found))
 
 
-@eqx.filter_jit
+@compiled_briefly
 def _first_times(
     dynamics: TwoScalars,
     loss: Float[Array, "problems"],
@@ -322,7 +322,7 @@ def _first_times(
     return eqx.filter_vmap(one)(dynamics, loss, alpha, missed)
 
 
-@eqx.filter_jit
+@compiled_briefly
 def trajectory(dynamics: TwoScalars, steps: int, every: int = 1) -> Scalars:
     """alpha and C of every problem at t = 0, every, 2 every, ..., steps."""
 
