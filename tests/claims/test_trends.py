@@ -52,6 +52,24 @@ def test_the_error_covers_the_residual_and_laws_that_fit_as_well() -> None:
     assert fit(between).error > 3 * abs(fit(between).offset)
 
 
+def test_the_error_is_what_both_windows_and_twice_the_residual_say() -> None:
+    """Least squares for a law that is stated; the end is 0, so that no modesty is added."""
+    law = KNOWN["t^-0.5"]
+    curve = 3 * law + 1e-2 * (-1.0) ** np.arange(len(T))
+    curve -= curve[-1]
+
+    def line(part: np.ndarray) -> tuple[float, float]:
+        x, y = law[part], curve[part]
+        slope = np.sum((x - x.mean()) * (y - y.mean())) / np.sum((x - x.mean()) ** 2)
+        offset = y.mean() - slope * x.mean()
+        return offset, np.sqrt(np.mean((y - offset - slope * x) ** 2))
+
+    (whole, residual), (late, _) = line(T >= 1e4 / 16), line(T >= 1e4 / 4)
+    trend = fit(curve, trend=law)
+    assert trend.offset == pytest.approx(late, rel=1e-9)
+    assert trend.error == pytest.approx(abs(whole - late) + 2 * residual, rel=1e-9)
+
+
 def test_a_size_of_its_own_says_what_the_whole_way_is() -> None:
     assert fit(KNOWN["t^-1"], size=np.full(len(T), 8.0)).size == 8.0
 
