@@ -321,3 +321,27 @@ def test_predictions_go_through_the_head(toy):
     np.testing.assert_allclose(run.predict(0, tokens), chances, rtol=1e-12)
     with pytest.raises(InputError, match="unknown token 'z'"):
         run.predict(0, "a z")
+
+
+def test_forecasts_are_of_one_head_and_a_loss_whose_limit_is_global():
+    """a > b > c under c: W^mm is (1, 0, -1) with the norm sqrt(2)."""
+    chain = Dataset.from_sentences("chain", ["a b c a", "b c b"])
+    steps, trained = np.array([0, 12, 16]), {"steps": 16, "record": (0, 12, 16)}
+
+    def said(**options: Any) -> tuple[Any, dict[str, np.ndarray]]:
+        run = SETTING.train([chain], trained | options)
+        return run, {found.column: found.values for found in SETTING.forecasts(run, 0)}
+
+    run, found = said(algorithm="ngd")
+    assert set(found) == {"correlation", "one_minus_correlation"}
+    np.testing.assert_array_equal(found["correlation"], 1.0)
+    last = run.evidence.one_minus_correlation[0, -1]
+    expected = [np.nan, last * (16 / 12) ** 2, last]
+    np.testing.assert_allclose(found["one_minus_correlation"], expected, rtol=1e-12)
+    run, found = said(algorithm="gd", rate=8.0)
+    grown = run.evidence.norm[0, -1] + np.sqrt(2) * np.log(steps[1:] / 16)
+    assert (grown > 0).all()
+    np.testing.assert_allclose(found["norm"], [np.nan, *grown], rtol=1e-12)
+    assert set(said(algorithm="factored")[1]) == {"correlation"}
+    for local in ({"heads": 2}, {"loss": "squared", "head": "embedding"}):
+        assert said(algorithm="gd", **local)[1] == {}
