@@ -222,6 +222,16 @@ def test_a_run_that_blows_up_says_when_and_stays_there(reduced, encodings):
     assert found["loss"][-1] < online.TOO_LARGE * how.task.zero_loss
 
 
+def test_first_weights_that_are_too_large_diverge_at_step_0(reduced):
+    how = replace(REDUCED, initial=1e4, steps=3, record=(0,))
+    found = how.run()
+    assert found.diverged == 0
+    assert found["diverged"].tolist() == [-1, 0]
+    start = how.dynamics().start
+    for kept, drawn in zip(found.weights, start, strict=True):
+        np.testing.assert_array_equal(kept, drawn[0])
+
+
 def slopes_of(weights: list[np.ndarray], samples: oracle.Samples) -> list[np.ndarray]:
     """The gradient in V and W; or in V, K and Q with W = K'Q, entry by entry."""
     V, *attention = map(jnp.asarray, weights)
