@@ -307,3 +307,16 @@ def test_constraints_that_are_tight_and_idle(monkeypatch: pytest.MonkeyPatch):
     assert document["nuclear_margin"]["norm"] == pytest.approx(1)
     monkeypatch.setattr(_degeneracy, "MOST_PAIRS", 1)
     assert reading("b a k a", "c k c").degeneracy is None  # too many to examine
+
+
+def test_how_a_limit_is_certified():
+    chain = Dataset.from_sentences("chain", ["b a k a", "c k c"])
+    leaning, equal = np.eye(4) + 0.1, np.ones((4, 1))
+    datasets = {
+        "exactly": (chain, Dataset.from_sentences("no choice", ["a a"])),
+        "by a duality gap": (Dataset("leaning", chain.data, leaning),),
+        "by constraints that contradict each other": (Dataset("equal", chain.data, equal),),
+    }
+    for words_, certified in datasets.items():
+        for dataset in certified:
+            assert lm.analyze(dataset).document()["max_margin"]["certified"] == words_
