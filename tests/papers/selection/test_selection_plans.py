@@ -188,6 +188,19 @@ def test_bad_plans_are_refused_in_words(tmp_path: Path, case: str):
     assert str(error.value).startswith(str(file))
 
 
+@pytest.mark.parametrize(
+    ("key", "most"),
+    [("samples", 10**6), ("queries", 10**6), ("factors", 10**4), ("change", 2**62)],
+)
+def test_numbers_of_a_training_have_a_largest_one(tmp_path: Path, key: str, most: int):
+    def training(value: int) -> dict:
+        return BARE | {"training": {"initial": 0.1, key: value}}
+
+    assert getattr(only(SETTING.read(write(tmp_path, training(most)))).training, key) == most
+    with pytest.raises(InputError, match=f"{key} = {most + 1:,} is too large"):
+        SETTING.read(write(tmp_path, training(most + 1)))
+
+
 def test_what_is_not_a_plan_file_is_refused_in_words(tmp_path: Path):
     (tmp_path / "plan.json").write_bytes(b"\xff\xfe{}")
     for file, message in {

@@ -117,7 +117,7 @@ def test_length_ratio_is_the_ratio_of_losses():
     assert losses[1] / losses[0] == pytest.approx(theory.length_ratio(T1, T2, q), rel=1e-5)
 
 
-@pytest.mark.parametrize(("T", "q", "d"), [(5, 2, 1), (10, 3, 2), (200, 3, 5)])
+@pytest.mark.parametrize(("T", "q", "d"), [(2, 1, 3), (5, 2, 1), (10, 3, 2), (200, 3, 5)])
 def test_widths_in_fractions(T: int, q: int, d: int):
     """(T-q)/(qT(T-1)), 1/T and d/q; the law adds up the eigenvalues that are left."""
     bulk = Fraction(T - q) / (q * T * (T - 1))
@@ -128,6 +128,11 @@ def test_widths_in_fractions(T: int, q: int, d: int):
     assert theory.width_law(T, q, d, d) == (T - 1) * d * bulk
     assert theory.width_law(T, q, d, 0) == Fraction(d, q)
     assert theory.width_law(T, q, d, T * d) == 0
+
+
+def test_one_position_has_no_tokens_that_add_up_to_zero():
+    assert theory.zero_sum_eigenvalue(1, 1) == 0
+    assert [theory.width_law(1, 1, 3, width) for width in range(4)] == [3, 2, 1, 0]
 
 
 def test_worst_cases_in_fractions():
