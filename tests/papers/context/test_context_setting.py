@@ -20,6 +20,7 @@ from oracles.in_context import (
     descent,
     exact_gram,
     exact_scores,
+    predictions,
     printed,
     prompts,
     scores,
@@ -47,6 +48,8 @@ from lemmata.papers.context.setting import (
     ridge_predictions,
 )
 from lemmata.papers.context.setting._frozen import first_step
+from lemmata.settings import Chart
+from lemmata.training import Film
 
 
 def golden_plan(name: str) -> Plan:
@@ -407,6 +410,22 @@ def test_a_run_knows_its_columns():
     columns = [column.name for column in SETTING.columns]
     assert columns == [*done.names[:-1], "sample_loss"]
     assert done.names[-1] == "rate"
+
+
+def test_one_prompt_is_predicted_by_what_was_trained_and_by_ridge_regression():
+    plan = small_plan()
+    done = SETTING.train([plan], {"rate": 0.02, "steps": 9, "record": (0, 9)}, store=Film())
+    (chart,) = (shown for shown in SETTING.pictures(done, 0) if shown.title == "One prompt")
+    assert isinstance(chart, Chart)
+    instance, best = instance_of(plan), chart.fixed["ridge regression"]
+    labels = best[: instance.N]  # those of the examples are as they were given
+    np.testing.assert_allclose(best, labels @ target(instance), rtol=1e-12)
+    first = heads_of(plan), np.zeros((plan.heads, instance.K))
+    last = list(islice(descent(instance, *first, (0.02, 0.02)), 10))[9]
+    found = chart.curves["transformer"]
+    np.testing.assert_array_equal(found[0], 0)
+    expected = predictions(instance, last.Q, last.w, labels)
+    np.testing.assert_allclose(found[-1], expected, rtol=1e-9)
 
 
 def test_a_gap_that_rounding_may_have_made_is_not_given():
