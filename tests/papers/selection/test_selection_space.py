@@ -175,6 +175,16 @@ def test_shrinking_comes_to_an_end_at_a_small_plan() -> None:
     assert plan.training == OnlineChoices()
 
 
+def test_tall_encodings_are_halved_and_keep_their_length() -> None:
+    signs = np.where(np.random.default_rng(1).random((31, 6)) < 0.5, -1.0, 1.0)
+    plan = Plan("p", Task(6, 2, 1), 0.1, 1e-3, 31, encodings=signs / math.sqrt(31))
+    given = [p.encodings for p in SPACE.simpler(plan) if p.encodings is not None]
+    halved = [E for E in given if len(E) == 15]
+    assert {E.shape[1] for E in halved} == {3, 5, 6}
+    for E in halved:
+        np.testing.assert_allclose(E, signs[:15, : E.shape[1]] / math.sqrt(15), rtol=1e-12)
+
+
 def test_what_does_not_matter() -> None:
     plan = Plan("p", Task(5, 2, 3), 0.1, 1e-3)
     changed = dict(SPACE.changes(plan))
