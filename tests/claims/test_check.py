@@ -229,6 +229,25 @@ def test_a_counterexample_counts_even_if_no_instance_meets_the_hypotheses() -> N
     assert check(broken, Bench(seed=9)).status is Status.FAILS
 
 
+def test_beside_a_counterexample_it_is_said_why_no_instance_counts() -> None:
+    """Instances that break a hypothesis, some that could not be used at all, and none."""
+
+    def none(experiment: Experiment[Any], things: Sequence[Thing], bench: Bench) -> Evidence[Thing]:
+        return Evidence((), np.arange(1, 5), {"value": np.zeros((0, 1))}, skipped=tuple(things))
+
+    for measure, count, parts in (
+        (grow, 3, ["counterexample", "hypotheses"]),
+        (none, 3, ["counterexample", "hypotheses"]),
+        (none, 0, ["counterexample"]),
+    ):
+        on: Experiment[Any] = Experiment(Numbers(count=count), measure)
+        options: dict[str, Any] = {"on": on, "counterexample": _broken, "hypotheses": (SMALL,)}
+        broken = first(claim("lemma-5", "w", "s", **options)(lambda e: at_least(e.value, 0.5)))
+        verdict = check(broken, Bench(seed=9))
+        assert [part.part for part in verdict.parts] == parts
+        assert all("larger than 3" in part.reason for part in verdict.parts[1:])
+
+
 def test_several_claims_on_one_check() -> None:
     @claim("a", "w", "s", on=PLAIN, bound=1)
     @claim("b", "w", "s", on=PLAIN, bound=2)

@@ -76,3 +76,18 @@ def test_initial_weights_of_another_dimension_are_refused(width, shape):
     sides = f"shape {shape}; expected {(width or 3, width or 3)}"
     with pytest.raises(InputError, match=re.escape(sides)):
         instance.check_shapes("mine")
+
+
+def test_one_instance_with_what_a_setting_does_not_take_is_enough(tmp_path):
+    plain = {"sequences": [["a", "b"], ["b", "a"]], "labels": ["a", "b"]}
+    path = tmp_path / "two.json"
+    for more in ({"log_frequencies": [0, -50]}, {"initial_values": [[0.5, 0.0], [0.0, 0.5]]}):
+        (key,) = more
+        for entries in ([plain, plain | more], [plain | more, plain]):
+            path.write_text(json.dumps({"instances": entries}))
+            with pytest.raises(InputError, match=rf'two\.json: this setting .*"{key}"'):
+                read_token_files(path, None, prefixes=False)
+            read = read_token_files(
+                path, None, prefixes=False, log_frequencies=True, initial_values=True
+            )
+            assert [getattr(one, key) is not None for one in read] == [e != plain for e in entries]
