@@ -1,6 +1,7 @@
 """The risk of attention and its minimisers, against plain loops, SLSQP, mpmath and ODE solvers."""
 
 from collections.abc import Iterator
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from oracles.recorded import FACTS, bare, recorded
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize as scipy_minimize
 
-from lemmata.attention import Risk, _minimise, minimise_logits
+from lemmata.attention import Risk, _minimise, _risk, minimise_logits
 from lemmata.attention._minimise import _components
 from lemmata.papers.mechanics.experiments._points import logits_at
 from lemmata.papers.mechanics.setting import (
@@ -98,6 +99,26 @@ def test_risks_of_many_points_are_those_of_each() -> None:
         for index in np.ndindex(2, 3):
             loss, _ = descent.risk(rows_of(dataset), dataset.E, points[index])
             assert np.exp(found[index]) == pytest.approx(loss, rel=1e-13)
+
+
+@pytest.mark.parametrize("few", [0, 300])
+def test_the_coupling_of_cells_where_masses_round_to_one(few, monkeypatch):
+    monkeypatch.setattr(_risk, "FEW_CELLS", few)
+    rows = [([0, 1, 2], 0, 3, ""), ([1, 0, 2], 1, 1, "")]
+    data = TokenData.from_samples(rows, range(3))
+    cells = {(0, 2): 0, (1, 2): 1, (2, 2): 2}
+    shares = {0: (0.75, [1.0, 1e-20, 1e-30]), 1: (0.25, [1e-9, 1.0, 1e-25])}
+    expected = np.zeros((3, 3))
+    for weight, mass in shares.values():
+        for a, b in permutations(range(3), 2):
+            expected[a, b] -= weight * mass[a] * mass[b]
+            expected[a, a] += weight * mass[a] * mass[b]
+    risk = Risk.of(data, cells, [frozenset()] * 2)
+    assert risk.cell.tolist() == [0, 1, 2] * 2
+    found = risk.coupling(np.array([m for _, mass in shares.values() for m in mass]))
+    assert isinstance(found, np.ndarray) == (few > 3)
+    dense = found if isinstance(found, np.ndarray) else found.toarray()
+    np.testing.assert_allclose(dense, expected, rtol=1e-14)
 
 
 def test_the_tied_part_counts_samples_with_a_choice_alone():
