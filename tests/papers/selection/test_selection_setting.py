@@ -17,6 +17,8 @@ import lemmata as lm
 from lemmata._errors import InputError
 from lemmata.papers import papers, theorems_about
 from lemmata.papers.selection.setting import (
+    ENCODED_PLANS,
+    ONE_HOT_PLANS,
     SETTING,
     Family,
     OnlineChoices,
@@ -311,6 +313,14 @@ def test_which_theorem_applies():
     assert near["measured"]["below_tenth"] == (near["measured"]["delta"] < 0.1)
     assert near["theorems"]["theorem-3.3"]["applies"] == near["measured"]["below_tenth"]
     assert near["theorems"]["theorem-3.1"]["broken"][0] == "one_hot"
+
+
+@pytest.mark.parametrize(("q", "left"), [(1, True), (4, True), (5, False)])
+def test_theorems_are_about_plans_that_leave_a_position_out(q: int, left: bool):
+    plan = Plan("p", Task(5, q, 2), 0.01, 1e-3)
+    assert (ONE_HOT_PLANS(plan), ENCODED_PLANS(plan)) == (left, False)
+    for encoded in (replace(plan, d_e=8), replace(plan, d_e=5, encodings=np.eye(5))):
+        assert (ONE_HOT_PLANS(encoded), ENCODED_PLANS(encoded)) == (False, left)
 
 
 def test_encodings_that_cannot_be_told_apart_are_named():
