@@ -248,6 +248,27 @@ def test_joint_training_records_both_layers():
     assert "together: 12 steps of size 0.2/sqrt(|V|)" in run.rule
 
 
+def test_forecasts_are_of_datasets_without_problems():
+    """Stage 1 goes straight on; each of the 4 tokens is ahead by T eta_0 / sqrt(3) then."""
+    plain = example_1()
+    started = Dataset("started", plain.data, np.eye(4), np.full((4, 4), 0.1))
+    options = {"stage1_steps": 10, "stage1_rate": 0.3, "rate": 0.2, "steps": 20, "record": (0, 5)}
+    run = SETTING.train([plain, started], options)
+    said = {found.column: found.values for found in SETTING.forecasts(run, 0)}
+    assert set(said) == {"correlation", "norm", "one_minus_correlation", "log_loss"}
+    moved = 0.2 * np.array([np.nan, 5, 20])
+    np.testing.assert_array_equal(said["correlation"], 1.0)
+    np.testing.assert_allclose(said["norm"], moved, rtol=1e-13)
+    np.testing.assert_allclose(said["one_minus_correlation"], 0.25062760821954805 / moved**2)
+    floor = np.log(np.log1p(3 * np.exp(-10 * 0.3 / np.sqrt(3))))
+    np.testing.assert_allclose(said["log_loss"], floor, rtol=1e-9)
+    assert run.trained[1]
+    assert SETTING.forecasts(run, 1) == []
+    for algorithm, columns in (("joint", ["correlation"]), ("factored", [])):
+        other = SETTING.train([plain], {"algorithm": algorithm, "steps": 3, "record": (1,)})
+        assert [found.column for found in SETTING.forecasts(other, 0)] == columns
+
+
 def test_the_page_names_every_hypothesis_option_and_column():
     page = (Path(__file__).parents[3] / "docs" / "convergence.md").read_text()
     known = (*SETTING.hypotheses, *SETTING.options, *SETTING.columns)
