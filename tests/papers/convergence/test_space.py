@@ -12,7 +12,7 @@ from lemmata.papers.convergence.experiments._points import equation_6
 from lemmata.papers.convergence.setting import REALIZABLE, SETTING, Dataset, Joint, TwoStage
 from lemmata.papers.convergence.setting._replay import _evaluate, _inputs, replay
 from lemmata.papers.convergence.setting._scopes import realizable_sentences, small_datasets
-from lemmata.papers.convergence.setting._space import SentenceSpace
+from lemmata.papers.convergence.setting._space import SentenceSpace, _skewed
 from lemmata.search import read_back
 from lemmata.settings import as_balls
 from lemmata.tokens import TokenData
@@ -178,6 +178,22 @@ def test_realizable_sentences_are_those_without_problems() -> None:
 def test_scopes_grow_and_are_counted() -> None:
     sizes = [sum(1 for _ in scope.instances()) for scope in SPACE.scopes({})[:4]]
     assert sizes == [58, 419, 2_599, 2_127]
+
+
+def test_each_choice_is_frequent_and_rare_in_turn() -> None:
+    """Of aba and bab the inputs ab and ba are choices; the third time every second one."""
+    data = TokenData.from_sentences(["aba", "bab"])
+    inputs = [sample.tokens for sample in data.samples]
+    skewed = list(_skewed(data))
+    found = []
+    for counted, log_pi in skewed:
+        assert [sample.tokens for sample in counted.samples] == inputs
+        numbers = [s.count for s in counted.samples] if log_pi is None else log_pi.tolist()
+        usual = 1 if log_pi is None else 0.0
+        (skew,) = {number for number in numbers if number != usual}
+        found.append((skew, [x for x, n in zip(inputs, numbers, strict=True) if n != usual]))
+    skews = [10, 1_000, 1_000_000, -5.0, -50.0, -1_000.0, -10_000.0, -1e11]
+    assert found == [(skew, [x]) for x in ((0, 1), (1, 0), (0, 1)) for skew in skews]
 
 
 def test_extremes_and_variations_are_data_that_can_be_read_back() -> None:
