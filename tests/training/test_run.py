@@ -1,5 +1,6 @@
 """The run loop, on dynamics simple enough to know every state in advance."""
 
+import time
 from collections.abc import Callable
 from itertools import accumulate
 from typing import ClassVar
@@ -107,6 +108,21 @@ def test_progress_adds_up_to_all_steps_of_all_instances(count):
     assert min(done) >= 0
     assert sum(done) == count * 7000
     assert len(done) >= 1
+
+
+def test_a_group_that_fails_stops_the_others():
+    """Of three instances in groups of two, the steps of the second group count once."""
+    done: list[int] = []
+
+    def progress(steps: int) -> None:
+        if steps == 2:
+            raise ArithmeticError("the first group fails")
+        done.append(steps)
+        time.sleep(0.005)
+
+    with pytest.raises(ArithmeticError, match="the first group fails"):
+        run(counting(3), every(400), progress=progress, group=2, chunk=1)
+    assert sum(done) < 400
 
 
 def test_a_stopped_run_resumes_to_the_same_bits(tmp_path):
