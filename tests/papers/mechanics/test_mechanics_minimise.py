@@ -81,6 +81,16 @@ def test_a_rare_tie_beside_a_frequent_one():
     assert W[2, 3] - W[3, 3] == pytest.approx(math.log(2), rel=1e-10)
 
 
+class Counted(csr_array):
+    """A matrix that counts its products."""
+
+    products = 0
+
+    def __matmul__(self, other: np.ndarray) -> np.ndarray:
+        self.products += 1
+        return super().__matmul__(other)
+
+
 def test_conjugate_gradients_solve_the_newton_equations():
     draw = np.random.default_rng(8)
     masses = draw.uniform(0.05, 1.0, (60, 12)) * (draw.random((60, 12)) < 0.4)
@@ -90,12 +100,12 @@ def test_conjugate_gradients_solve_the_newton_equations():
     diagonal = weight @ masses
     curvature = np.diag(diagonal) - masses.T @ (weight[:, None] * masses)
     slope = curvature @ draw.standard_normal(12)
-    found = _minimise._conjugate_gradients(
-        csr_array(masses), csr_array(weight[:, None] * masses), diagonal, slope
-    )
+    weighted = Counted(weight[:, None] * masses)
+    found = _minimise._conjugate_gradients(csr_array(masses), weighted, diagonal, slope)
     assert found is not None
     error = np.linalg.norm(curvature @ found + slope)
     assert error < 1e-6 * np.linalg.norm(slope)
+    assert weighted.products <= 13  # eleven without rounding: the rank
 
 
 def test_a_chain_of_lopsided_ties():
