@@ -39,6 +39,11 @@ def test_extremes_can_be_read_back() -> None:
     taus = {plan.task.tau for plan in extremes}
     assert min(taus) == 0.0
     assert max(taus) == 1e4
+    assert {plan.task.N for plan in extremes} == {1, 2, 3}
+    assert {plan.task.K for plan in extremes} == {3, 4, 8}
+    assert {plan.task.d for plan in extremes} == {1, 2, 4}
+    assert {plan.task.m for plan in extremes} == {1, 2, 6}
+    assert {plan.heads for plan in extremes} == {1, 2, 3, 4, 40}
     sizes = [np.abs(plan.task.representations).max() for plan in extremes]
     assert min(sizes) < 1e-3
     assert max(sizes) > 1e3

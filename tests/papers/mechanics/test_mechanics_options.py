@@ -309,6 +309,12 @@ def test_constraints_that_are_tight_and_idle(monkeypatch: pytest.MonkeyPatch):
     assert reading("b a k a", "c k c").degeneracy is None  # too many to examine
 
 
+def test_samples_count_whether_or_not_their_label_can_be_reached():
+    found = reading("a b k a", "a b k a", "b a k b", "a k b", "a k c", "c k a").queries[2]
+    assert found.samples == 6
+    assert (found.reachable, found.unreachable) == ((0, 1), (3,))
+
+
 def test_how_a_limit_is_certified():
     chain = Dataset.from_sentences("chain", ["b a k a", "c k c"])
     leaning, equal = np.eye(4) + 0.1, np.ones((4, 1))
