@@ -542,3 +542,10 @@ def test_what_is_asked_for_replaces_what_the_plan_says():
         SETTING.train([], {})
     with pytest.raises(InputError, match="unknown hypothesis of the selection setting 'sprase'"):
         SETTING.hypothesis("sprase")
+
+
+def test_a_subset_of_everything_is_not_analysed() -> None:
+    """A plan file cannot say it, but a plan made in Python can."""
+    for d_e in (None, 20):
+        with pytest.raises(InputError, match="all: q = T = 5 leaves no position to ignore"):
+            SETTING.analyze(Plan("all", Task(5, 5, 1), 0.1, 1e-3, d_e=d_e))

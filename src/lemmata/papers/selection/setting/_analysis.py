@@ -108,6 +108,7 @@ class Analysis(AbstractAnalysis):
 
 def analyze_plan(plan: Plan) -> Analysis:
     """What the paper says about a plan."""
+    plan.task.require_rest(plan.name)
     try:
         measured, forecasted = measure(plan), forecast(plan)
     except InputError as error:

@@ -155,8 +155,7 @@ def _task(entry: Entry) -> Task:
     sizes = [entry.require(key, SHAPE) for key in ("T", "q", "d")]
     T, q, d = (whole(size, key, where) for size, key in zip(sizes, ("T", "q", "d"), strict=True))
     task = made_at(where, Task, T, q, d)
-    if q == T:
-        raise InputError(f"{where}: q = T = {T} leaves no position to ignore; choose q < T")
+    task.require_rest(where)
     _check_size(task, None, where)
     return task
 

@@ -32,6 +32,13 @@ class Task:
         if self.q > self.T:
             raise InputError(f"q = {self.q} positions cannot be chosen out of T = {self.T}")
 
+    def require_rest(self, where: str) -> None:
+        """Refuse a task whose subset is everything: there is nothing to tell apart."""
+        if self.q == self.T:
+            raise InputError(
+                f"{where}: q = T = {self.T} leaves no position to ignore; choose q < T"
+            )
+
     @property
     def zero_loss(self) -> float:
         """The loss of the zero predictor, with the 1/2 of Eq. (3)."""
