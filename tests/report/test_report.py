@@ -18,7 +18,7 @@ from rich.console import Console
 
 from lemmata.claims import Judgement, Kind, Status, Verdict
 from lemmata.drawing import Drawing, style
-from lemmata.report import FigureEntry, terminal_table, write_report
+from lemmata.report import FigureEntry, LedgerTable, write_report
 
 NASTY = "<script>alert(\"x\" & 'y')</script>"
 
@@ -251,7 +251,7 @@ def test_a_failed_write_keeps_the_old_report(
 def test_terminal_table_keeps_every_word(width: int) -> None:
     words = "on [S V] -> O [red]the bound[/red] fails"
     console = Console(width=width, file=StringIO())
-    console.print(terminal_table([verdict(Status.VACUOUS, words), verdict(words="x")]))
+    console.print(LedgerTable([verdict(Status.VACUOUS, words), verdict(words="x")]))
     text = console.file.getvalue()
     squeezed = re.sub(r"\s+", "", text)
     assert "vacuous" in text
@@ -259,3 +259,4 @@ def test_terminal_table_keeps_every_word(width: int) -> None:
     assert "12" in text
     for word in words.split():
         assert word in squeezed
+    assert (" reason" in text) is (width >= 100)  # a heading, where there is room for columns

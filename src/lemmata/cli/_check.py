@@ -10,7 +10,7 @@ from lemmata._errors import InputError, unknown_name
 from lemmata._files import make_folder, write_json
 from lemmata._plain import plain
 from lemmata.claims import Claim, Status, Verdict, Verdicts
-from lemmata.report import latex_table, terminal_table
+from lemmata.report import LedgerTable, latex_table
 
 from ._options import Flags, read_options
 from ._progress import progress
@@ -43,7 +43,7 @@ def command(
     elif latex:
         print(latex_table(shown))
     elif shown:
-        answers().print(terminal_table(shown))
+        answers().print(LedgerTable(shown))
     else:
         messages().print(f"no verdict of {len(verdicts)} is '{status}'")
     exit_strictly(verdicts, strict)

@@ -9,7 +9,7 @@ from lemmata._files import make_folder
 from lemmata._plain import plain
 from lemmata.claims import Claim, Scale, Verdicts
 from lemmata.papers import Figure, expected_seconds, papers
-from lemmata.report import terminal_table, write_report
+from lemmata.report import LedgerTable, write_report
 from lemmata.training import Store
 
 from ._check import exit_strictly
@@ -58,7 +58,7 @@ def command(
         print_json(answer | {"figures": shown, "report": str(page)})
     else:
         if verdicts:
-            answers().print(terminal_table(verdicts))
+            answers().print(LedgerTable(verdicts))
         for entry in entries:
             places = ", ".join(str(folder / file) for file in entry.files.values())
             messages().print(f"{entry.name}: {places}", highlight=False, markup=False)

@@ -12,7 +12,7 @@ from ._latex import latex_table as latex_table
 from ._overview import FigureEntry as FigureEntry
 from ._report import write_report as write_report
 from ._save import save_drawing as save_drawing
-from ._terminal import terminal_table as terminal_table
+from ._terminal import LedgerTable as LedgerTable
 from ._training import cell as cell
 from ._training import columns_of as columns_of
 from ._training import write_training as write_training
