@@ -125,22 +125,24 @@ def settled(evidence: Evidence[Dataset], rate: np.ndarray, values: Grid) -> Grid
     return np.where(pace >= MANY_FOLDS, values, np.nan)
 
 
-def arrived(evidence: Evidence[Dataset], grown: Grid, values: Grid) -> Grid:
+def arrived(
+    evidence: Evidence[Dataset], grown: Grid, values: Grid, *, normalized: bool = False
+) -> Grid:
     """The values of the cases on which descent goes as W^mm ln τ already, NaN for the others.
 
     Before, it may stand still for as long as counts are skewed, and nothing can be extrapolated;
     a step has seen every sample, too.
-    ``grown`` is the norm outside S_cyc at the records.
+    ``grown`` is the norm outside S_cyc at the records. How far a step goes is told in logits: plain
+    ones by L, which has four features as factors, ``normalized`` ones by its root.
     """
     records = np.asarray(evidence.records, dtype=float)
     before = int(np.searchsorted(records, records[-1] / LATELY, side="right")) - 1
     folds = np.log(records[-1] / max(records[before], 1.0))
     growth = (grown[:, -1] - grown[:, before]) / max(folds, EPS)
     sizes = evidence.each(lambda dataset: dataset.norm)[:, 0]
-    rate = evidence.columns.get(
-        "rate", evidence.each(lambda d: 1 / max(d.lipschitz_tight, SHORTEST))
-    )
-    seen = evidence.each(lambda d: d.risk.weight.min()) * rate * records[-1] >= 1
+    steep = evidence.each(lambda d: max(d.lipschitz_tight, SHORTEST))
+    pace = evidence.columns.get("rate", 1 / steep) * steep ** (0.5 if normalized else 1.0)
+    seen = evidence.each(lambda d: d.risk.weight.min()) * pace * records[-1] >= 1
     there = seen & (np.abs(growth - sizes) <= NEARLY * sizes)[:, None]
     return np.where(there, values, np.nan)
 

@@ -64,7 +64,7 @@ def _tangent(dataset: Dataset, W: np.ndarray, other: np.ndarray) -> tuple[float,
 def equation_29_along_descent(evidence: Evidence[Dataset]) -> Comparisons:
     """The last three quarters of the run; both sides relative to the length of the step."""
     length = np.sqrt(-evidence.minus_apart)
-    size = evidence.each(lambda d: 1 + np.linalg.norm(d.E) ** 2) * length
+    size = evidence.each(lambda dataset: dataset.K) * length
     return at_least(
         arrived(evidence, evidence.size, evidence.towards),
         evidence.along,

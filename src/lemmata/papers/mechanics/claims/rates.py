@@ -131,7 +131,8 @@ def path_rate(evidence: Evidence[Followed]) -> Comparisons:
 )
 def orbit(evidence: Evidence[Dataset]) -> Comparisons:
     """Distances and midpoints, to first order in η; and growth, where it has come to that."""
-    there = arrived(evidence, evidence.free_norm, evidence.cyclic_distance)[:, -1] > 0
+    distance = evidence.cyclic_distance
+    there = arrived(evidence, evidence.free_norm, distance, normalized=True)[:, -1] > 0
     some = evidence.select([int(i) for i in np.flatnonzero(there)])
     if not len(some):
         return Silence("no run is that far; one that starts at W^cyc exactly never leaves it")

@@ -117,10 +117,10 @@ def _iterate(dataset: Dataset, training: Training) -> dict[str, np.ndarray]:
         "log_risk": log_risk[:-1],
         "log_tied_risk": log_tied_risks(dataset, inside),
         "log_risk_on_target": dataset.risk.log_values(logits_at(dataset, on_target)),
-        "along": np.where(size[:-1] > 0.5, along, np.nan),
+        "along": along,
         "towards": towards,
         "squares": squares,
-        "squares_less_apart": squares - apart,
+        "squares_less_apart": np.where(size[:-1] > 0.5, squares - apart, np.nan),  # (30) alone
         "growth": np.diff(size),
         "minus_apart": -apart,
         "minus_step": -np.sum(np.diff(flat, axis=0) ** 2, axis=1),
