@@ -311,6 +311,23 @@ def test_errors_of_a_lemma_are_told(name: str) -> None:
         lm.falsify(claim, budget=1.0)
 
 
+def test_an_error_of_a_lemma_names_its_line(folder: Path) -> None:
+    """Also where it arises in a library that the lemma calls: its own line is what it can mend."""
+    text = (
+        "import lemmata as lm\nimport numpy as np\n"
+        "@lm.claim('s', setting='parabola.py')\n"
+        "def f(run):\n"
+        "    return lm.at_least(run.size, np.linalg.inv(np.zeros((2, 2))))\n"
+    )
+    Path("broken.py").write_text(text)
+    with pytest.raises(InputError, match=r"f raised LinAlgError \(broken.py, line 5\): Sing"):
+        lm.check("broken.py")
+    scope: dict[str, Any] = {}
+    exec(compile(text, "<ipython-input-1>", "exec"), scope)
+    with pytest.raises(InputError, match=r"own/f raised LinAlgError \(in a cell, line 5\)"):
+        lm.check(scope["f"])
+
+
 def test_a_lemma_that_some_instances_do_not_fit_is_attacked_on_the_others() -> None:
     @lm.claim("at least two last tokens", setting="mechanics", on="instances")
     def several(data):

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lemmata._errors import InputError, StatementError
+from lemmata._errors import InputError, StatementError, told
 from lemmata.claims import (
     AbstractInstances,
     Bench,
@@ -265,7 +265,7 @@ def _guarded(check: Callable[..., Comparisons], name: str) -> Callable[..., Comp
         except InputError:
             raise
         except Exception as error:
-            raise StatementError(f"{name} raised {type(error).__name__}: {error}") from error
+            raise StatementError(f"{name} {told(error, check)}") from error
         parts: list[Any] = list(answer) if isinstance(answer, list | tuple) else [answer]
         for part in parts or [None]:
             if not isinstance(part, Comparison):

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from lemmata._errors import InputError, unknown_name
+from lemmata._errors import InputError, line_in, unknown_name
 from lemmata.claims import Claim, claims_of
 from lemmata.settings import AbstractSetting
 
@@ -34,22 +34,9 @@ def load(file: Path) -> ModuleType:
     except InputError:
         raise
     except Exception as error:
-        where = _line_in(error, path)
+        where = line_in(error, str(path))
         raise InputError(f"{file}{where}: {type(error).__name__}: {error}") from error
     return module
-
-
-def _line_in(error: BaseException, path: Path) -> str:
-    """The line of the file at which an error arose."""
-    if isinstance(error, SyntaxError):
-        return f", line {error.lineno}"
-    lines = []
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
-            lines.append(trace.tb_lineno)
-        trace = trace.tb_next
-    return f", line {lines[-1]}" if lines else ""
 
 
 def claims_in(name: str) -> list[Claim]:
