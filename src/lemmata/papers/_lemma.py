@@ -7,8 +7,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from lemmata._errors import InputError, StatementError, told
@@ -25,8 +23,8 @@ from lemmata.claims import (
     with_sizes,
 )
 from lemmata.settings import AbstractSetting, Evidence, Hypothesis, Run
-from lemmata.training import AbstractDynamics, log_spaced, run
 
+from ._own_dynamics import Followed, follow
 from ._source import find_setting
 
 COUNT = 20
@@ -110,24 +108,12 @@ class Asked:
         return f"trained as usual{f' with {said}' if said else ''}"
 
 
-@dataclass(frozen=True, eq=False)
-class Followed:
-    """Dynamics of the user's own, one for each instance, for some steps."""
-
-    dynamics: Callable[[Any], AbstractDynamics[Any]]
-    steps: int
-
-    @property
-    def says(self) -> str:
-        return f"{self.steps:,} steps of {getattr(self.dynamics, '__name__', 'own dynamics')}"
-
-
 def experiment(
     setting: str | AbstractSetting[Any],
     *,
     instances: Sequence[Any] | Callable[[int], Sequence[Any]] | None = None,
     count: int = COUNT,
-    dynamics: Callable[[Any], AbstractDynamics[Any]] | None = None,
+    dynamics: Any = None,
     **options: Any,
 ) -> Experiment[Evidence[Any]]:
     """An experiment for a lemma: instances of a setting, trained with these options.
@@ -153,7 +139,7 @@ def experiment(
     steps = options.pop("steps", 1_000)
     if options:
         raise InputError(f"own dynamics take instances and steps; {', '.join(options)} has no use")
-    return Experiment(source, _follow, Followed(dynamics, steps))
+    return Experiment(source, follow, Followed(dynamics, steps))
 
 
 def _train(
@@ -172,21 +158,6 @@ def evidence_of(trained: Run) -> Evidence[Any]:
     rows = [i for i, good in enumerate(trained.trained) if good]
     skipped = [c for c, good in zip(trained.instances, trained.trained, strict=True) if not good]
     return replace(trained.evidence.select(rows), skipped=tuple(skipped))
-
-
-def _follow(
-    experiment: Experiment[Evidence[Any]], instances: Sequence[Any], bench: Bench
-) -> Evidence[Any]:
-    followed: Followed = experiment.training
-    each = [followed.dynamics(instance) for instance in instances]
-    batch = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *each)
-    steps = log_spaced(followed.steps)
-    progress = bench.track("own dynamics", len(each) * followed.steps)
-    recording = run(batch, steps, store=bench.store, progress=progress)
-    return Evidence(tuple(instances), steps, recording.series)
-
-
-_follow.__doc__ = ""
 
 
 def _look(
