@@ -1,6 +1,7 @@
 """Dynamics of the user's own: what cannot be run is refused in a sentence."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -98,6 +99,22 @@ def test_a_number_of_steps_is_a_whole_one(steps: Any) -> None:
 
 def test_what_can_be_run_is_run() -> None:
     assert _check(lambda data: Steps(1.0 * data.K)) == "holds"
+
+
+def test_the_same_dynamics_run_once() -> None:
+    made = []
+
+    def dynamics(data: Any) -> Any:
+        made.append(data)
+        return Steps(1.0)
+
+    claims = []
+    for name in ("one", "two"):
+        on = lm.experiment("mechanics", dynamics=dynamics, steps=5, count=2)
+        check = lm.claim(name, setting="mechanics", on=on)(lambda run: lm.at_most(run.size, 1.0))
+        claims.append(replace(check.claims[0], name=name))
+    assert [verdict.status for verdict in lm.check(claims)] == ["holds", "holds"]
+    assert len(made) == 2
 
 
 def _check(dynamics: Callable[[Any], Any]) -> str:

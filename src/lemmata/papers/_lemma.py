@@ -47,11 +47,18 @@ class Drawn(AbstractInstances):
     hypotheses: tuple[Hypothesis, ...] = ()
 
     def draw(self, seed: int, scale: Scale) -> Sequence[Any]:
-        count = self.count if scale == "quick" else 10 * self.count
-        usual = self.setting.draw(count, seed)
+        usual = self._usual(seed, scale)
         if any(map(self._meets, usual)):
             return usual
-        return self._rare(count, seed) or usual
+        return self._rare(len(usual), seed) or usual
+
+    def settled(self, seed: int, scale: Scale) -> "Drawn":
+        """Without the hypotheses, where some of the usual instances meet them."""
+        met = any(map(self._meets, self._usual(seed, scale)))
+        return replace(self, hypotheses=()) if met else self
+
+    def _usual(self, seed: int, scale: Scale) -> Sequence[Any]:
+        return _drawn(self.setting, self.count if scale == "quick" else 10 * self.count, seed)
 
     def _meets(self, instance: Any) -> bool:
         return not any(hypothesis.broken(instance.problems) for hypothesis in self.hypotheses)
@@ -67,6 +74,12 @@ class Drawn(AbstractInstances):
     @property
     def says(self) -> str:
         return f"{self.count} random instances of the {self.setting.key} setting"
+
+
+@functools.lru_cache(maxsize=4)
+def _drawn(setting: AbstractSetting[Any], count: int, seed: int) -> Sequence[Any]:
+    """The same values again, with what they found out about themselves."""
+    return tuple(setting.draw(count, seed))
 
 
 @dataclass(frozen=True)
@@ -85,13 +98,27 @@ class Generated(AbstractInstances):
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Training as the setting does it, with the options that were asked for."""
+    """Training as the setting does it, with the options that were asked for.
+
+    Equal options make equal values, arrays among them too.
+    """
 
     setting: AbstractSetting[Any]
     options: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         self.setting.check(self.options)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Asked) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> Any:
+        options = sorted(self.options.items())
+        return self.setting, tuple((name, _comparable(value)) for name, value in options)
 
     def changed(self, options: Mapping[str, Any]) -> "Asked":
         """The same with other options."""
@@ -106,6 +133,19 @@ class Asked:
     def says(self) -> str:
         said = ", ".join(f"{name} {value}" for name, value in self.options.items())
         return f"trained as usual{f' with {said}' if said else ''}"
+
+
+def _comparable(value: Any) -> Any:
+    """An option as something that can be hashed: equal for equal numbers, or else its identity."""
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, list | tuple | range):
+        return tuple(map(_comparable, value))
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return value
 
 
 def experiment(

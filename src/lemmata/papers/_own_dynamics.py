@@ -31,6 +31,8 @@ TRACED = (
 class Followed:
     """Dynamics of the user's own, one for each instance, for some steps.
 
+    Equal if it is the same function, and as many steps.
+
     Attributes:
         dynamics: a function from an instance to an ``AbstractDynamics``.
         steps: how many.
@@ -49,6 +51,16 @@ class Followed:
             raise InputError(
                 f"steps of own dynamics are a whole number of at least 1; got {self.steps}"
             )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Followed) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[int, int]:
+        return id(self.dynamics), self.steps
 
     @property
     def says(self) -> str:

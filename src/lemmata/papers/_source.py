@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -64,13 +65,20 @@ def find_setting(name: str | AbstractSetting[Any]) -> AbstractSetting[Any]:
         return name
     if not is_file(name):
         return papers()[name].setting if name in papers() else settings()[name]
-    module = load(Path(name.split("::")[0]))
+    file = Path(name.split("::")[0])
+    return _setting_in(file, file.resolve(), file.read_bytes() if file.is_file() else b"")
+
+
+@lru_cache(maxsize=16)
+def _setting_in(file: Path, place: Path, content: bytes) -> AbstractSetting[Any]:
+    """The one setting of a file: the same value as long as the file is the same."""
+    module = load(file)
     found = [value for value in vars(module).values() if isinstance(value, AbstractSetting)]
     found += [value.setting for value in vars(module).values() if isinstance(value, Paper)]
     unique = list({id(setting): setting for setting in found}.values())
     if len(unique) != 1:
         raise InputError(
-            f"{name}: expected one setting (a value of a class that extends lm.AbstractSetting), "
+            f"{file}: expected one setting (a value of a class that extends lm.AbstractSetting), "
             f"found {len(unique)}"
         )
     return unique[0]
