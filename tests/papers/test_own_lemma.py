@@ -200,6 +200,19 @@ def test_what_is_wrong_with_a_file_is_said_in_a_sentence(
     assert message in result.words
 
 
+def test_two_claims_of_one_name_are_refused(folder: Path) -> None:
+    """The second function takes the name of the first, which would never be checked."""
+    one = "@lm.claim('s', setting='parabola.py')\ndef f(run): return lm.at_most(run.size, 1)\n"
+    Path("twice.py").write_text(f"import lemmata as lm\n{one}{one}")
+    result = run("check", "twice.py")
+    assert result.returncode == 2
+    assert "twice/f is declared twice, in lines 2 and 4" in result.words
+    scope: dict[str, Any] = {}
+    for _ in range(2):  # a cell may be run again
+        exec(f"import lemmata as lm\n{one}", scope)
+    assert lm.check(scope["f"])[0].status == "holds"
+
+
 def test_a_file_that_is_not_there(folder: Path) -> None:
     result = run("check", "nowhere.py")
     assert result.returncode == 2

@@ -25,7 +25,7 @@ from lemmata.claims import (
 from lemmata.settings import AbstractSetting, Evidence, Hypothesis, Run
 
 from ._own_dynamics import Followed, follow
-from ._source import find_setting
+from ._source import find_setting, note_declared
 
 COUNT = 20
 """Random instances on which a lemma is checked by default."""
@@ -248,6 +248,7 @@ def claim(
 
     def wrap(check: Callable[..., Comparisons]) -> Callable[..., Comparisons]:
         name = f"{_file_of(check)}/{check.__name__}"
+        note_declared(name, check.__code__.co_firstlineno)
         declared = Claim(
             name, where or name, statement, assumed, chosen, _guarded(check, name), setting=home
         )

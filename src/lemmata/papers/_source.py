@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,23 @@ def is_file(name: str) -> bool:
     return name.split("::")[0].endswith(".py")
 
 
+_lines: ContextVar[dict[str, int] | None] = ContextVar("lines", default=None)
+"""Where the claims of the file that is being run are declared, by name; None in a notebook."""
+
+
+def note_declared(name: str, line: int) -> None:
+    """Refuse a second claim of one name in a file; a cell of a notebook may be run again."""
+    known = _lines.get()
+    if known is None:
+        return
+    if name in known:
+        raise InputError(
+            f"{name} is declared twice, in lines {known[name]} and {line}, and the second would "
+            "take the place of the first: give each function a name of its own"
+        )
+    known[name] = line
+
+
 def load(file: Path) -> ModuleType:
     """Run a Python file as a module of its own name; it may import what stands beside it."""
     path = file.resolve()
@@ -30,6 +48,7 @@ def load(file: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))
+    outside = _lines.set({})
     try:
         spec.loader.exec_module(module)
     except InputError:
@@ -37,6 +56,8 @@ def load(file: Path) -> ModuleType:
     except Exception as error:
         where = line_in(error, str(path))
         raise InputError(f"{file}{where}: {type(error).__name__}: {error}") from error
+    finally:
+        _lines.reset(outside)
     return module
 
 
