@@ -407,6 +407,17 @@ def test_a_setting_of_a_file_is_one_value_until_the_file_changes(folder: Path) -
     assert first != lm.experiment("parabola.py")
 
 
+def test_no_warning_of_numpy_is_shown_for_a_lemma() -> None:
+    """Infinite and unknown numbers are judged; here a warning would be an error."""
+
+    def odd(run: Any) -> Any:
+        return lm.at_most(run.norm / 0, np.nanmax(run.norm[:, :1] * np.nan, axis=1))
+
+    short = lm.experiment("mechanics", steps=2, count=2)
+    (verdict,) = lm.check(lm.claim("odd", setting="mechanics", on=short)(odd))
+    assert verdict.status == "undecided"
+
+
 def test_a_lemma_that_some_instances_do_not_fit_is_attacked_on_the_others() -> None:
     @lm.claim("at least two last tokens", setting="mechanics", on="instances")
     def several(data):

@@ -22,6 +22,13 @@ def check(claim: Claim, bench: Bench) -> Verdict:
     literal hypotheses counts too.
     """
     refuse_idle_options(claim, bench)
+    _refuse_no_steps(bench)
+    # Another training may be too short for a formula, which then gives an infinity and no warning.
+    with np.errstate(all="ignore" if bench.options else None):
+        return _check(claim, bench)
+
+
+def _check(claim: Claim, bench: Bench) -> Verdict:
     if claim.experiment.own and bench.instances is not None:
         text = "it speaks of its own instances, and your data cannot take their place"
         return _verdict(claim, bench, [(Judgement("data", Status.INAPPLICABLE, text), None)], None)
@@ -54,6 +61,13 @@ def refuse_idle_options(claim: Claim, bench: Bench) -> None:
         raise InputError(
             f"{claim.name} trains nothing, so that {', '.join(bench.options)} would have no effect"
         )
+
+
+def _refuse_no_steps(bench: Bench) -> None:
+    """Without a step there is no training that a statement could be about."""
+    steps = bench.options.get("steps")
+    if isinstance(steps, int | float) and steps < 1:
+        raise InputError(f"a claim is checked on at least 1 step of training; got --steps {steps}")
 
 
 def _judge_all(

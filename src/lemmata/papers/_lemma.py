@@ -1,6 +1,7 @@
 """A lemma of the user's own: a function with a statement, in any file or notebook."""
 
 import functools
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -273,7 +274,9 @@ def _guarded(check: Callable[..., Comparisons], name: str) -> Callable[..., Comp
 
     def asserted(evidence: Any) -> Sequence[Comparison]:
         try:
-            answer = check(evidence)
+            with warnings.catch_warnings():  # what is infinite or unknown is judged
+                warnings.simplefilter("ignore", RuntimeWarning)
+                answer = check(evidence)
         except InputError:
             raise
         except Exception as error:
