@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from lemmata._errors import InputError
 from lemmata.papers._plan_training import AbstractPlanTraining
+from lemmata.settings import Matrices
 from lemmata.training import Guarded, GuardedState, Recording, Store, run
 
 from ._batches import POINTS, Size, batches_of, group_of, shape_of
@@ -289,6 +290,12 @@ class TrainedPlan:
     series: dict[str, Float[np.ndarray, "records"]]
     diverged: int | None
     moments: "tuple[TrainedPlan, ...]" = ()
+
+    @property
+    def matrices(self) -> Matrices:
+        """Q and w at the end; the first axis is that of the heads."""
+        Q, w = np.asarray(self.weights.Q), np.asarray(self.weights.w)
+        return {"Q": Q.transpose(1, 0, 2), "w": w}
 
     @property
     def combined(self) -> Float[np.ndarray, "N K"]:

@@ -174,6 +174,12 @@ class AbstractModel(abc.ABC):
     def key_query(self, i: int) -> Float[np.ndarray, "tokens queries"]:
         """x^T W_kq x_q of dataset i, for all tokens x and queries x_q."""
 
+    def matrices(self, i: int) -> dict[str, Float[np.ndarray, "..."]]:
+        """The weights of dataset i as they act on tokens: ``W_kq[x, q]`` is the attention logit of
+        token x under query q, and ``W_ov[v, x]`` the logit that x alone gives to v.
+        """
+        return {"W_kq": self.key_query(i), "W_ov": self.value_logits(i).T}
+
     def predict(self, i: int, tokens: list[int]) -> Float[np.ndarray, "vocabulary"]:
         """The next-token distribution of the trained model."""
         return predict(tokens, self.value_logits(i), self.key_query(i))

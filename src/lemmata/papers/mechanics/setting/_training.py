@@ -330,6 +330,8 @@ class TrainingRun:
 
     def __getitem__(self, name: str) -> Float[np.ndarray, "datasets records"]:
         """A measurement, one row a dataset."""
+        if name not in self.recording.series:
+            raise InputError(unknown_name("measurement", str(name), self.recording.series))
         return self.recording.series[name]
 
     def select(self, indices: Sequence[int]) -> "TrainingRun":
