@@ -34,7 +34,7 @@ class Case(Protocol):
 CaseT = TypeVar("CaseT", bound=Case)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evidence(Generic[CaseT]):
     """What an experiment gives to claims.
 
@@ -52,6 +52,10 @@ class Evidence(Generic[CaseT]):
     steps: Num[np.ndarray, "records"] | None = None
     columns: Mapping[str, Grid] = field(default_factory=dict)
     skipped: tuple[Case, ...] = ()
+
+    def __repr__(self) -> str:
+        count = len(self)
+        return f"<{count} case{'s' * (count != 1)}: {', '.join(self.columns) or 'no columns'}>"
 
     def __len__(self) -> int:
         return len(self.cases)

@@ -320,7 +320,7 @@ class DeepTraining:
         return (whole - measuring if whole > measuring else whole) / steps
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DeepRun(SingleRun):
     """What a run recorded: the ``training`` loss, and the inference losses ``in_domain`` and
     ``out_of_domain``."""

@@ -272,7 +272,7 @@ def _span(values: Sequence[float]) -> str:
     return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TrainedPlan:
     """A plan that was trained.
 
@@ -290,6 +290,10 @@ class TrainedPlan:
     series: dict[str, Float[np.ndarray, "records"]]
     diverged: int | None
     moments: "tuple[TrainedPlan, ...]" = ()
+
+    def __repr__(self) -> str:
+        ended = "" if self.diverged is None else f", diverged at step {self.diverged}"
+        return f"<TrainedPlan {self.plan.name}: {', '.join(self.series)}{ended}>"
 
     @property
     def matrices(self) -> Matrices:

@@ -35,7 +35,7 @@ def _matrix(what: str, numbers: Any) -> Float[np.ndarray, "rows columns"]:
     return matrix
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Task:
     """Labels y_k = lambda'(z_k + noise) for K tokens, those of the first N in the prompt (Eq. 1).
 
@@ -74,6 +74,10 @@ class Task:
         real = isinstance(self.tau, Real)
         if not (real and math.isfinite(self.tau) and self.tau >= 0):
             raise InputError(f"{self.name}: tau is a variance and not {self.tau!r}")
+
+    def __repr__(self) -> str:
+        sizes = f"N = {self.N}, K = {self.K}, d = {self.d}, m = {self.m}, tau = {self.tau:g}"
+        return f"<Task {self.name}: {sizes}>"
 
     @property
     def d(self) -> int:

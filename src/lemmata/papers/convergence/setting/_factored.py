@@ -229,7 +229,7 @@ class Factored:
         return jax.device_put(start)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FactoredRun(AbstractModel):
     """Both stages on the factors, as recorded; one layer of logits a head."""
 

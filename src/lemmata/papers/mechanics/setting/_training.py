@@ -313,7 +313,7 @@ class Training:
         return float(rate)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrainingRun:
     """A batch of training runs, as recorded."""
 
@@ -322,6 +322,10 @@ class TrainingRun:
     rate: Float[np.ndarray, "datasets"]
     recording: Recording[Any]
     inputs: Inputs
+
+    def __repr__(self) -> str:
+        count = len(self.datasets)
+        return f"<TrainingRun of {count} dataset{'s' * (count != 1)}: {self.algorithm.says}>"
 
     @property
     def steps(self) -> np.ndarray:

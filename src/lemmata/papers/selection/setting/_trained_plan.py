@@ -22,7 +22,7 @@ WIDEST = 5_000
 """Of a matrix W that is trained in full, or written out."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TrainedPlan:
     """A plan that was trained. What the plan knows, it knows too: ``trained.T``.
 
@@ -47,6 +47,10 @@ class TrainedPlan:
         if name.startswith("_") or "plan" not in self.__dict__:
             raise AttributeError(name)
         return getattr(self.plan, name)
+
+    def __repr__(self) -> str:
+        ended = "" if self.diverged is None else f", diverged at step {self.diverged}"
+        return f"<TrainedPlan {self.name}: {', '.join(self.series)}{ended}>"
 
     @property
     def name(self) -> str:
