@@ -67,8 +67,16 @@ class Evidence(Generic[CaseT]):
         if name.startswith("_") or "columns" not in self.__dict__:
             raise AttributeError(name)
         if name not in self.columns:
-            raise AttributeError(unknown_name("column", name, self.columns))
+            raise AttributeError(f"{unknown_name('column', name, self.columns)}{self._hint(name)}")
         return self.columns[name]
+
+    def _hint(self, name: str) -> str:
+        """Where a name is to be had that is no column: each case may know it."""
+        case = self.cases[0] if self.cases else None
+        if name not in dir(getattr(case, "instance", case)):
+            return ""
+        said = "data" if self.steps is None else "run"
+        return f"; every instance has its own: {said}.each(lambda d: d.{name})"
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.columns})
