@@ -1,5 +1,6 @@
 """Check a claim on a bench."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,9 +24,24 @@ def check(claim: Claim, bench: Bench) -> Verdict:
     """
     refuse_idle_options(claim, bench)
     _refuse_no_steps(bench)
-    # Another training may be too short for a formula, which then gives an infinity and no warning.
-    with np.errstate(all="ignore" if bench.options else None):
-        return _check(claim, bench)
+    return _check_as_changed(claim, bench) if bench.options else _check(claim, bench)
+
+
+def _check_as_changed(claim: Claim, bench: Bench) -> Verdict:
+    """With the training that a user asks for, which may be too short for what is measured.
+
+    Infinities are judged, without a warning; what cannot be measured at all is said.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return _check(claim, bench)
+    except (IndexError, np.linalg.LinAlgError) as error:
+        asked = ", ".join(f"{name} {value}" for name, value in bench.options.items())
+        raise InputError(
+            f"{claim.name} cannot be checked with {asked}: such a training does not reach what the "
+            "statement speaks of; ask for more steps, or for the usual ones"
+        ) from error
 
 
 def _check(claim: Claim, bench: Bench) -> Verdict:
