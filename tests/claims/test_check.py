@@ -185,6 +185,36 @@ def test_options_change_the_training_or_are_refused_by_name() -> None:
         check(first(lemma_2), Bench(options={"rte": 1.0}))
 
 
+@pytest.mark.parametrize("steps", [0, -3])
+def test_without_a_step_nothing_is_checked(steps: int) -> None:
+    with pytest.raises(InputError, match=f"on at least 1 step of training; got --steps {steps}"):
+        check(first(lemma_2), Bench(options={"steps": steps}))
+
+
+def test_a_training_that_is_too_short_for_a_formula_gives_no_warning() -> None:
+    @claim("fact-1", "Section 1", "what grows tells its rate", on=TRAINED)
+    def rate(evidence: Evidence[Thing]) -> Comparisons:
+        return at_least(evidence.size / np.log(evidence.steps[-1]), 0.0)
+
+    assert check(first(rate), Bench(options={"steps": 1})).status is Status.UNDECIDED
+
+    @claim("fact-2", "Section 1", "what grows has a mean later", on=TRAINED)
+    def mean(evidence: Evidence[Thing]) -> Comparisons:
+        return at_least(evidence.size[0, 3:].mean(), 0.0)
+
+    assert check(first(mean), Bench(options={"steps": 1})).status is Status.UNDECIDED
+
+
+def test_a_training_that_is_too_short_to_be_measured_is_told() -> None:
+    @claim("fact-3", "Section 1", "the fourth is large", on=TRAINED)
+    def fourth(evidence: Evidence[Thing]) -> Comparisons:
+        return at_least(evidence.size[:, 3], 4.0)
+
+    assert check(first(fourth), Bench()).status is Status.HOLDS
+    with pytest.raises(InputError, match="made-up/fact-3 cannot be checked with steps 2: such a"):
+        check(first(fourth), Bench(options={"steps": 2}))
+
+
 def test_evidence_is_shared_by_equal_experiments_and_only_by_them() -> None:
     runs: list[str] = []
 

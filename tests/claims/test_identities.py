@@ -5,6 +5,7 @@ import pytest
 from mpmath import betainc, findroot
 from oracles.made_up import evidence
 
+from lemmata._errors import StatementError
 from lemmata.claims import (
     Fact,
     Silence,
@@ -163,3 +164,30 @@ def test_the_worst_share_speaks() -> None:
     assert judged.status is Status.FAILS
     assert judged.witness == {"dataset": "b", "t": 0, "left": 0.7, "right": 0.9}
     assert judge(share_at_least([[0]], [[0]], 0.9), evidence()).status is Status.INAPPLICABLE
+
+
+@pytest.mark.parametrize(
+    ("hits", "trials", "told"),
+    [
+        (5, 3, "5 successes in 3 trials on a"),
+        (-1, 3, "-1 successes in 3 trials"),
+        (2.5, 3, "2.5 successes in 3 trials"),
+        (2, 3.5, "2 successes in 3.5 trials"),
+        (1, 0, "1 successes in 0 trials"),
+        (1, np.inf, "1 successes in inf trials"),
+    ],
+)
+def test_a_share_is_one_of_counts(hits: float, trials: float, told: str) -> None:
+    with pytest.raises(StatementError, match=f"the share: {told}"):
+        judge(share_at_least(hits, trials, 0.5), evidence())
+
+
+def test_nothing_is_said_of_a_share_that_is_not_known() -> None:
+    for unknown in ((np.nan, 3, 0.5), (1, np.nan, 0.5), (1, 3, np.nan)):
+        assert judge(share_at_least(*unknown), evidence()).status is Status.INAPPLICABLE
+    judged = judge(share_at_least([1, np.nan], 3, 0.01), evidence(2))
+    assert (judged.status, judged.case) == (Status.UNDECIDED, 0)
+    assert judged.resolution is not None
+    assert np.isfinite(judged.resolution)
+    computed = judge(share_at_least(0.1 * 3 / 0.1, 3, 0.01), evidence())
+    assert "3 of 3" in computed.reason

@@ -1,9 +1,12 @@
 """Limits on curves whose limit is known."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from oracles.made_up import evidence
 
+from lemmata._errors import StatementError
 from lemmata.claims import Limit, Status, judge, tends_to
 from lemmata.claims._trends import Trend
 
@@ -53,6 +56,21 @@ def test_a_curve_that_never_moves_settles_where_it_is() -> None:
     assert judge(tends_to(still, 0.5), evidence(1, T)).status is Status.HOLDS
     assert judge(Limit(1 / T[None]), evidence(1, T)).status is Status.HOLDS
     assert judge(tends_to(1 / T[None]), evidence(1, T)).status is Status.HOLDS
+
+
+@pytest.mark.parametrize("curve", [np.ones(3), [1, 2, 3], 1.0])
+def test_the_ends_of_curves_are_no_curves(curve: Any) -> None:
+    with pytest.raises(StatementError, match="a limit is one of a curve, with one row a case"):
+        judge(tends_to(curve, 1.0), evidence(3, T))
+    with pytest.raises(StatementError, match="tends_to: a limit is one of a curve"):
+        judge(tends_to(curve, np.inf), evidence(3))
+
+
+def test_a_run_of_one_record_is_too_short_for_a_limit() -> None:
+    judged = judge(tends_to(np.ones(3), 1.0), evidence(3, np.array([0])))
+    assert judged.status is Status.UNDECIDED
+    alone = judge(tends_to(LAWS["1/t"], 0.0), evidence(3, T))  # one curve for all
+    assert alone.status is Status.HOLDS
 
 
 def test_a_curve_that_waits_refutes_nothing_before_it_has_moved() -> None:

@@ -236,6 +236,9 @@ MISTAKES = {
     "analyze": "required: FILE (see lemmata analyze --help)",
     "analyze example.txt --seed 3": "unknown option of lemmata analyze '--seed'",
     "analyze example.txt --figures svg,gif": "--figures takes svg, pdf, png, tex; got 'gif'",
+    "reproduce mechanics/99": "unknown figure or claim of mechanics 'mechanics/99'; did you mean "
+    "'mechanics/6'? (known: mechanics/2, mechanics/3, mechanics/4, ",
+    "reproduce mechanics/theorm-3": "did you mean 'mechanics/theorem-3'?",
     "falsify": "required: CLAIM",
     "falsify convergence --budget -1": "--budget: takes a number that is not negative; got '-1'",
     "falsify convergence --scope K": "--scope is written like K=3,T=3,n=4; got 'K'",

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,19 @@ def test_what_is_wrong_with_a_file_is_said_in_a_sentence(
     assert message in result.words
 
 
+def test_two_claims_of_one_name_are_refused(folder: Path) -> None:
+    """The second function takes the name of the first, which would never be checked."""
+    one = "@lm.claim('s', setting='parabola.py')\ndef f(run): return lm.at_most(run.size, 1)\n"
+    Path("twice.py").write_text(f"import lemmata as lm\n{one}{one}")
+    result = run("check", "twice.py")
+    assert result.returncode == 2
+    assert "twice/f is declared twice, in lines 2 and 4" in result.words
+    scope: dict[str, Any] = {}
+    for _ in range(2):  # a cell may be run again
+        exec(f"import lemmata as lm\n{one}", scope)
+    assert lm.check(scope["f"])[0].status == "holds"
+
+
 def test_a_file_that_is_not_there(folder: Path) -> None:
     result = run("check", "nowhere.py")
     assert result.returncode == 2
@@ -309,6 +323,99 @@ def test_errors_of_a_lemma_are_told(name: str) -> None:
         lm.check(claim)
     with pytest.raises(InputError, match=message):
         lm.falsify(claim, budget=1.0)
+
+
+def test_an_error_of_a_lemma_names_its_line(folder: Path) -> None:
+    """Also where it arises in a library that the lemma calls: its own line is what it can mend."""
+    text = (
+        "import lemmata as lm\nimport numpy as np\n"
+        "@lm.claim('s', setting='parabola.py')\n"
+        "def f(run):\n"
+        "    return lm.at_least(run.size, np.linalg.inv(np.zeros((2, 2))))\n"
+    )
+    Path("broken.py").write_text(text)
+    with pytest.raises(InputError, match=r"f raised LinAlgError \(broken.py, line 5\): Sing"):
+        lm.check("broken.py")
+    scope: dict[str, Any] = {}
+    exec(compile(text, "<ipython-input-1>", "exec"), scope)
+    with pytest.raises(InputError, match=r"own/f raised LinAlgError \(in a cell, line 5\)"):
+        lm.check(scope["f"])
+
+
+@pytest.fixture
+def trainings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many instances each training of the mechanics setting had."""
+    counts: list[int] = []
+    kind = type(lm.mechanics.SETTING)
+    train = kind.train
+
+    def counted(self: Any, instances: Any, options: Any, **how: Any) -> Any:
+        counts.append(len(instances))
+        return train(self, instances, options, **how)
+
+    monkeypatch.setattr(kind, "train", counted)
+    return counts
+
+
+def lemma(**how: Any) -> Any:
+    """Something that holds after two steps, which every lemma here asks for anew."""
+
+    def grows(run: Any) -> Any:
+        return lm.at_most(run.norm, run.steps * 0.01 + 9)
+
+    options = how.pop("options", {"steps": 2})
+    chosen = lm.experiment("mechanics", **{"count": 3, **options})
+    return lm.claim("the norm is small", setting="mechanics", on=chosen, **how)(grows).claims[0]
+
+
+def test_equal_experiments_run_once(trainings: list[int]) -> None:
+    from_list = {"steps": 2, "record": [1, 2], "start": np.eye(8)}
+    same = {"record": range(1, 3), "steps": 2, "start": np.eye(8)}
+    claims = [
+        *(replace(lemma(), name=f"own/{i}") for i in range(2)),
+        replace(lemma(hypotheses=["realizable"]), name="own/realizable"),
+        *(replace(lemma(options=o), name=f"own/o{i}") for i, o in enumerate((from_list, same))),
+    ]
+    verdicts = lm.check(claims)
+    assert [verdict.status for verdict in verdicts] == ["holds"] * 5
+    assert trainings == [3, 3]
+
+
+def test_other_experiments_run_by_themselves(trainings: list[int]) -> None:
+    """Other options, and rare hypotheses, for which other instances are drawn."""
+    claims = [
+        replace(lemma(), name="own/a"),
+        replace(lemma(options={"steps": 3}), name="own/b"),
+        replace(lemma(hypotheses=["orthonormal"]), name="own/c"),
+        replace(lemma(hypotheses=["orthonormal"]), name="own/d"),
+    ]
+    assert {verdict.status for verdict in lm.check(claims)} == {"holds"}
+    assert trainings == [3, 3, 3]
+
+
+def test_the_same_instances_are_the_same_experiment(trainings: list[int]) -> None:
+    data = lm.draw("mechanics", 2)
+    on_mine = [lemma(options={"steps": 2, "instances": list(data)}) for _ in range(2)]
+    lm.check([replace(claim, name=f"own/{i}") for i, claim in enumerate(on_mine)])
+    assert trainings == [2]
+
+
+def test_a_setting_of_a_file_is_one_value_until_the_file_changes(folder: Path) -> None:
+    first = lm.experiment("parabola.py")
+    assert first == lm.experiment("parabola.py")
+    Path("parabola.py").write_text(Path("parabola.py").read_text() + "\nMORE = 1\n")
+    assert first != lm.experiment("parabola.py")
+
+
+def test_no_warning_of_numpy_is_shown_for_a_lemma() -> None:
+    """Infinite and unknown numbers are judged; here a warning would be an error."""
+
+    def odd(run: Any) -> Any:
+        return lm.at_most(run.norm / 0, np.nanmax(run.norm[:, :1] * np.nan, axis=1))
+
+    short = lm.experiment("mechanics", steps=2, count=2)
+    (verdict,) = lm.check(lm.claim("odd", setting="mechanics", on=short)(odd))
+    assert verdict.status == "undecided"
 
 
 def test_a_lemma_that_some_instances_do_not_fit_is_attacked_on_the_others() -> None:

@@ -55,6 +55,17 @@ def evidence() -> Evidence[Thing]:
     return Evidence(tuple(map(Thing, "abc")), np.array([0, 5]), columns, skipped)
 
 
+def test_what_the_instances_know_is_asked_of_each(evidence: Evidence[Thing]) -> None:
+    with pytest.raises(AttributeError, match=r"own: run\.each\(lambda d: d\.weight\)"):
+        _ = evidence.weight
+    untrained = Evidence(evidence.cases)
+    with pytest.raises(AttributeError, match=r"'weight' .*own: data\.each\(lambda d: d\.weight\)"):
+        _ = untrained.weight
+    with pytest.raises(AttributeError, match=r"unknown column 'wight' \(known: none\)$"):
+        _ = untrained.wight
+    np.testing.assert_array_equal(untrained.each(lambda d: d.weight), [[2.0]] * 3)
+
+
 def test_columns_are_attributes(evidence: Evidence[Thing]) -> None:
     np.testing.assert_array_equal(evidence.norm[1], [3.0, 4.0])
     assert {"norm", "rate", "select"} <= set(dir(evidence))

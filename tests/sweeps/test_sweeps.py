@@ -113,6 +113,21 @@ def test_measures_by_name_and_by_place_in_the_analysis(log: Path) -> None:
         lm.sweep(TARGET, measure=["words"])
 
 
+@pytest.mark.parametrize(
+    ("measure", "told"),
+    [
+        ("time", "'time' of the analysis is no number; numbers in it: time.steps, time.standard_"),
+        ("time.nonsense", r"unknown measure 'time.nonsense'.* \(known: time.steps, time.standard_"),
+        ("time.stepps", r"did you mean 'time.steps'\? \(known: time.steps, "),
+        ("T.more", r"unknown measure 'T.more'.* \(known: T\)"),
+        ("encodings", "'encodings' of the analysis is no number$"),
+    ],
+)
+def test_what_there_is_below_a_place_in_the_analysis(measure: str, told: str) -> None:
+    with pytest.raises(lm.InputError, match=told):
+        lm.sweep("selection", ["T=8"], measure=[measure])
+
+
 def test_a_claim_is_judged_at_every_point() -> None:
     table = lm.sweep(f"{TARGET}::near", {"c": [1.0, 5.0]}, seeds=2)
     assert table.status.tolist() == ["holds", "holds", "fails", "fails"]

@@ -1,5 +1,6 @@
 """Check a claim on a bench."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,28 @@ def check(claim: Claim, bench: Bench) -> Verdict:
     literal hypotheses counts too.
     """
     refuse_idle_options(claim, bench)
+    _refuse_no_steps(bench)
+    return _check_as_changed(claim, bench) if bench.options else _check(claim, bench)
+
+
+def _check_as_changed(claim: Claim, bench: Bench) -> Verdict:
+    """With the training that a user asks for, which may be too short for what is measured.
+
+    Infinities are judged, without a warning; what cannot be measured at all is said.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return _check(claim, bench)
+    except (IndexError, np.linalg.LinAlgError) as error:
+        asked = ", ".join(f"{name} {value}" for name, value in bench.options.items())
+        raise InputError(
+            f"{claim.name} cannot be checked with {asked}: such a training does not reach what the "
+            "statement speaks of; ask for more steps, or for the usual ones"
+        ) from error
+
+
+def _check(claim: Claim, bench: Bench) -> Verdict:
     if claim.experiment.own and bench.instances is not None:
         text = "it speaks of its own instances, and your data cannot take their place"
         return _verdict(claim, bench, [(Judgement("data", Status.INAPPLICABLE, text), None)], None)
@@ -54,6 +77,13 @@ def refuse_idle_options(claim: Claim, bench: Bench) -> None:
         raise InputError(
             f"{claim.name} trains nothing, so that {', '.join(bench.options)} would have no effect"
         )
+
+
+def _refuse_no_steps(bench: Bench) -> None:
+    """Without a step there is no training that a statement could be about."""
+    steps = bench.options.get("steps")
+    if isinstance(steps, int | float) and steps < 1:
+        raise InputError(f"a claim is checked on at least 1 step of training; got --steps {steps}")
 
 
 def _judge_all(

@@ -20,6 +20,10 @@ class AbstractInstances(abc.ABC):
     def draw(self, seed: int, scale: Scale) -> Sequence[Any]:
         """The instances; everything random depends on the seed alone."""
 
+    def settled(self, seed: int, scale: Scale) -> "AbstractInstances":
+        """A source of the same instances, equal for all that draw the same with this seed."""
+        return self
+
     @property
     @abc.abstractmethod
     def says(self) -> str:
@@ -28,9 +32,19 @@ class AbstractInstances(abc.ABC):
 
 @dataclass(frozen=True, eq=False)
 class Own(AbstractInstances):
-    """The user's own instances."""
+    """The user's own instances; equal to another source of the very same."""
 
     instances: tuple[Any, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Own) and self._identities == other._identities
+
+    def __hash__(self) -> int:
+        return hash(self._identities)
+
+    @property
+    def _identities(self) -> tuple[int, ...]:
+        return tuple(map(id, self.instances))
 
     def draw(self, seed: int, scale: Scale) -> Sequence[Any]:
         return self.instances
@@ -150,7 +164,7 @@ class Bench:
         if self.scale == "paper" and experiment.paper_training is not None:
             bound = replace(bound, training=experiment.paper_training)
         if self.instances is not None and not experiment.own:
-            bound = replace(bound, instances=self._own)
+            bound = replace(bound, instances=Own(tuple(self.instances)))
         if self.options and bound.training is not None:
             bound = replace(bound, training=override(bound.training, self.options))
         return bound
@@ -158,15 +172,7 @@ class Bench:
     def evidence(self, experiment: Experiment[EvidenceT]) -> EvidenceT:
         """Run the experiment, or return what it gave the first time."""
         bound = self.bind(experiment)
-        if bound not in self._evidence:
-            self._evidence[bound] = bound.run(self)
-        return self._evidence[bound]
-
-    @property
-    def _own(self) -> Own:
-        """One value, so that experiments on the user's data can be told to be the same."""
-        assert self.instances is not None
-        key = "the user's data"
-        if key not in self._evidence:
-            self._evidence[key] = Own(tuple(self.instances))
-        return self._evidence[key]
+        settled = replace(bound, instances=bound.instances.settled(self.seed, self.scale))
+        if settled not in self._evidence:
+            self._evidence[settled] = settled.run(self)
+        return self._evidence[settled]

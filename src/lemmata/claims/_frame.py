@@ -10,7 +10,7 @@ from jaxtyping import Float, Num
 from lemmata._errors import StatementError
 from lemmata.settings import Evidence, steps_of
 
-from ._comparisons import Comparison
+from ._comparisons import Comparison, Limit
 
 Grid = Float[np.ndarray, "cases places"]
 
@@ -62,6 +62,7 @@ def frame(
         name: _as_grid(side, comparison.part, len(names), width, evidence)
         for name, side in given.items()
     }
+    _check_curve(comparison, given, grids, evidence)
     try:
         shape = np.broadcast_shapes((len(names), 1), *(grid.shape for grid in grids.values()))
     except ValueError as error:
@@ -95,6 +96,24 @@ def _check_dimensions(part: str, sides: dict[str, np.ndarray]) -> None:
                 f"{part or 'the comparison'}: {name} has {side.ndim} dimensions; expected one row "
                 "a case and one column a record"
             )
+
+
+def _check_curve(
+    comparison: Comparison,
+    sides: dict[str, np.ndarray],
+    grids: dict[str, Grid],
+    evidence: Evidence[Any],
+) -> None:
+    """One number a case is no curve, unless there is but one record."""
+    if not isinstance(comparison, Limit) or comparison.places is not None:
+        return
+    one_record = evidence.steps is not None and len(evidence.steps) == 1
+    if sides["curve"].ndim < 2 and grids["curve"].shape[1] == 1 and not one_record:
+        raise StatementError(
+            f"{comparison.part or 'tends_to'}: a limit is one of a curve, with one row a case and "
+            f"one column a record; got shape {sides['curve'].shape}. Give all records, as in "
+            "lm.tends_to(run.norm, 1), and not the last one"
+        )
 
 
 def _as_grid(

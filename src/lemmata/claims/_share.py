@@ -5,21 +5,25 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
+from lemmata._errors import StatementError
 from lemmata.settings import Evidence
 
 from ._comparisons import Share
-from ._frame import Grid, frame
+from ._frame import Frame, Grid, frame
 from ._places import lowest, nothing, says
 from ._verdict import Judgement, Status
 
 DOUBT = 1e-3
 """The chance that a confidence interval misses the truth."""
 
+WHOLE = 1e-6
+"""A count may be so far from a whole number: it may have been computed."""
+
 
 def judge_share(comparison: Share, evidence: Evidence[Any]) -> Judgement:
     names = ("successes", "trials", "bound")
     at, grids = frame(comparison, evidence, **{name: getattr(comparison, name) for name in names})
-    hits, trials, bound = (grids[name] for name in names)
+    hits, trials, bound = _counted(comparison, at, *(grids[name] for name in names))
     if not hits.size or not (trials > 0).any():
         return nothing(comparison)
     low, high = _interval(hits, trials)
@@ -58,6 +62,30 @@ def judge_share(comparison: Share, evidence: Evidence[Any]) -> Judgement:
         case=row,
         scores=np.where(np.isfinite(scores), scores, np.nan),
     )
+
+
+def _counted(
+    comparison: Share, at: Frame, hits: Grid, trials: Grid, bound: Grid
+) -> tuple[Grid, Grid, Grid]:
+    """Whole numbers of successes and trials; none of either where one of the three is not known."""
+    known = ~(np.isnan(hits) | np.isnan(trials) | np.isnan(bound))
+    hits, trials, bound = (np.where(known, grid, 0.0) for grid in (hits, trials, bound))
+    whole = np.maximum(_fraction(hits), _fraction(trials)) <= WHOLE
+    possible = whole & (hits >= 0) & (hits <= trials + WHOLE)
+    if not possible.all():
+        row, column = lowest(possible.astype(float))
+        raise StatementError(
+            f"{comparison.part or 'the share'}: {hits[row, column]:.6g} successes in "
+            f"{trials[row, column]:.6g} trials on {at.names[row]}; a share is of whole numbers, "
+            "and of no more successes than trials"
+        )
+    return np.rint(hits), np.rint(trials), bound
+
+
+def _fraction(grid: Grid) -> Grid:
+    """How far numbers are from whole ones; an infinite one is far from all."""
+    finite = np.isfinite(grid)
+    return np.where(finite, np.abs(grid - np.rint(np.where(finite, grid, 0.0))), np.inf)
 
 
 def _interval(hits: Grid, trials: Grid) -> tuple[Grid, Grid]:

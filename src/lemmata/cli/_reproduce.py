@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lemmata import _verbs
 from lemmata._errors import InputError, unknown_name
 from lemmata._files import make_folder
 from lemmata._plain import plain
 from lemmata.claims import Claim, Scale, Verdicts
-from lemmata.papers import Figure, expected_seconds, papers
+from lemmata.papers import Figure, Paper, expected_seconds, papers
 from lemmata.report import LedgerTable, write_report
 from lemmata.training import Store
 
@@ -72,15 +71,25 @@ def find_targets(names: list[str]) -> tuple[list[Figure], list[Claim]]:
     figures: dict[str, Figure] = {}
     claims: dict[str, Claim] = {}
     for name in names or list(papers()):
+        key = name.split("/")[0]
         if name in papers():
             figures |= {figure.name: figure for figure in papers()[name].figures}
-        if name in known:
+            claims |= {claim.name: claim for claim in papers()[name].claims}
+        elif name in known:
             figures[name] = known[name]
-        elif name.split("/")[0] in papers():
-            claims |= {claim.name: claim for claim in _verbs.find_claims([name])}
+        elif key in papers():
+            claims[name] = _claim_of(papers()[key], name)
         else:
             raise InputError(unknown_name("target", name, [*papers(), *known]))
     return list(figures.values()), list(claims.values())
+
+
+def _claim_of(paper: Paper, name: str) -> Claim:
+    """A claim by its whole name; where there is none, figures might have been meant, too."""
+    if name not in paper.claims.names:
+        known = [*paper.figures.names, *paper.claims.names]
+        raise InputError(unknown_name(f"figure or claim of {paper.key}", name, known))
+    return paper.claims[name]
 
 
 def by_paper(

@@ -1,17 +1,16 @@
 """A lemma of the user's own: a function with a statement, in any file or notebook."""
 
 import functools
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from lemmata._errors import InputError, StatementError
+from lemmata._errors import InputError, StatementError, told
 from lemmata.claims import (
     AbstractInstances,
     Bench,
@@ -25,9 +24,9 @@ from lemmata.claims import (
     with_sizes,
 )
 from lemmata.settings import AbstractSetting, Evidence, Hypothesis, Run
-from lemmata.training import AbstractDynamics, log_spaced, run
 
-from ._source import find_setting
+from ._own_dynamics import Followed, follow
+from ._source import find_setting, note_declared
 
 COUNT = 20
 """Random instances on which a lemma is checked by default."""
@@ -49,11 +48,18 @@ class Drawn(AbstractInstances):
     hypotheses: tuple[Hypothesis, ...] = ()
 
     def draw(self, seed: int, scale: Scale) -> Sequence[Any]:
-        count = self.count if scale == "quick" else 10 * self.count
-        usual = self.setting.draw(count, seed)
+        usual = self._usual(seed, scale)
         if any(map(self._meets, usual)):
             return usual
-        return self._rare(count, seed) or usual
+        return self._rare(len(usual), seed) or usual
+
+    def settled(self, seed: int, scale: Scale) -> "Drawn":
+        """Without the hypotheses, where some of the usual instances meet them."""
+        met = any(map(self._meets, self._usual(seed, scale)))
+        return replace(self, hypotheses=()) if met else self
+
+    def _usual(self, seed: int, scale: Scale) -> Sequence[Any]:
+        return _drawn(self.setting, self.count if scale == "quick" else 10 * self.count, seed)
 
     def _meets(self, instance: Any) -> bool:
         return not any(hypothesis.broken(instance.problems) for hypothesis in self.hypotheses)
@@ -69,6 +75,12 @@ class Drawn(AbstractInstances):
     @property
     def says(self) -> str:
         return f"{self.count} random instances of the {self.setting.key} setting"
+
+
+@functools.lru_cache(maxsize=4)
+def _drawn(setting: AbstractSetting[Any], count: int, seed: int) -> Sequence[Any]:
+    """The same values again, with what they found out about themselves."""
+    return tuple(setting.draw(count, seed))
 
 
 @dataclass(frozen=True)
@@ -87,13 +99,27 @@ class Generated(AbstractInstances):
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Training as the setting does it, with the options that were asked for."""
+    """Training as the setting does it, with the options that were asked for.
+
+    Equal options make equal values, arrays among them too.
+    """
 
     setting: AbstractSetting[Any]
     options: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         self.setting.check(self.options)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Asked) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> Any:
+        options = sorted(self.options.items())
+        return self.setting, tuple((name, _comparable(value)) for name, value in options)
 
     def changed(self, options: Mapping[str, Any]) -> "Asked":
         """The same with other options."""
@@ -110,16 +136,17 @@ class Asked:
         return f"trained as usual{f' with {said}' if said else ''}"
 
 
-@dataclass(frozen=True, eq=False)
-class Followed:
-    """Dynamics of the user's own, one for each instance, for some steps."""
-
-    dynamics: Callable[[Any], AbstractDynamics[Any]]
-    steps: int
-
-    @property
-    def says(self) -> str:
-        return f"{self.steps:,} steps of {getattr(self.dynamics, '__name__', 'own dynamics')}"
+def _comparable(value: Any) -> Any:
+    """An option as something that can be hashed: equal for equal numbers, or else its identity."""
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, list | tuple | range):
+        return tuple(map(_comparable, value))
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return value
 
 
 def experiment(
@@ -127,7 +154,7 @@ def experiment(
     *,
     instances: Sequence[Any] | Callable[[int], Sequence[Any]] | None = None,
     count: int = COUNT,
-    dynamics: Callable[[Any], AbstractDynamics[Any]] | None = None,
+    dynamics: Any = None,
     **options: Any,
 ) -> Experiment[Evidence[Any]]:
     """An experiment for a lemma: instances of a setting, trained with these options.
@@ -154,7 +181,7 @@ def experiment(
     steps = options.pop("steps", 1_000)
     if options:
         raise InputError(f"own dynamics take instances and steps; {', '.join(options)} has no use")
-    return Experiment(source, _follow, Followed(dynamics, steps))
+    return Experiment(source, follow, Followed(dynamics, steps))
 
 
 def _train(
@@ -173,21 +200,6 @@ def evidence_of(trained: Run) -> Evidence[Any]:
     rows = [i for i, good in enumerate(trained.trained) if good]
     skipped = [c for c, good in zip(trained.instances, trained.trained, strict=True) if not good]
     return replace(trained.evidence.select(rows), skipped=tuple(skipped))
-
-
-def _follow(
-    experiment: Experiment[Evidence[Any]], instances: Sequence[Any], bench: Bench
-) -> Evidence[Any]:
-    followed: Followed = experiment.training
-    each = [followed.dynamics(instance) for instance in instances]
-    batch = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *each)
-    steps = log_spaced(followed.steps)
-    progress = bench.track("own dynamics", len(each) * followed.steps)
-    recording = run(batch, steps, store=bench.store, progress=progress)
-    return Evidence(tuple(instances), steps, recording.series)
-
-
-_follow.__doc__ = ""
 
 
 def _look(
@@ -238,6 +250,7 @@ def claim(
 
     def wrap(check: Callable[..., Comparisons]) -> Callable[..., Comparisons]:
         name = f"{_file_of(check)}/{check.__name__}"
+        note_declared(name, check.__code__.co_firstlineno)
         declared = Claim(
             name, where or name, statement, assumed, chosen, _guarded(check, name), setting=home
         )
@@ -262,11 +275,13 @@ def _guarded(check: Callable[..., Comparisons], name: str) -> Callable[..., Comp
 
     def asserted(evidence: Any) -> Sequence[Comparison]:
         try:
-            answer = check(evidence)
+            with warnings.catch_warnings():  # what is infinite or unknown is judged
+                warnings.simplefilter("ignore", RuntimeWarning)
+                answer = check(evidence)
         except InputError:
             raise
         except Exception as error:
-            raise StatementError(f"{name} raised {type(error).__name__}: {error}") from error
+            raise StatementError(f"{name} {told(error, check)}") from error
         parts: list[Any] = list(answer) if isinstance(answer, list | tuple) else [answer]
         for part in parts or [None]:
             if not isinstance(part, Comparison):

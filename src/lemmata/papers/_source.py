@@ -2,11 +2,13 @@
 
 import importlib.util
 import sys
+from contextvars import ContextVar
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from lemmata._errors import InputError, unknown_name
+from lemmata._errors import InputError, line_in, unknown_name
 from lemmata.claims import Claim, claims_of
 from lemmata.settings import AbstractSetting
 
@@ -16,6 +18,23 @@ from ._paper import Named, Paper, papers, settings
 def is_file(name: str) -> bool:
     """Whether a name means a Python file, or something in one (``file.py::name``)."""
     return name.split("::")[0].endswith(".py")
+
+
+_lines: ContextVar[dict[str, int] | None] = ContextVar("lines", default=None)
+"""Where the claims of the file that is being run are declared, by name; None in a notebook."""
+
+
+def note_declared(name: str, line: int) -> None:
+    """Refuse a second claim of one name in a file; a cell of a notebook may be run again."""
+    known = _lines.get()
+    if known is None:
+        return
+    if name in known:
+        raise InputError(
+            f"{name} is declared twice, in lines {known[name]} and {line}, and the second would "
+            "take the place of the first: give each function a name of its own"
+        )
+    known[name] = line
 
 
 def load(file: Path) -> ModuleType:
@@ -29,27 +48,17 @@ def load(file: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))
+    outside = _lines.set({})
     try:
         spec.loader.exec_module(module)
     except InputError:
         raise
     except Exception as error:
-        where = _line_in(error, path)
+        where = line_in(error, str(path))
         raise InputError(f"{file}{where}: {type(error).__name__}: {error}") from error
+    finally:
+        _lines.reset(outside)
     return module
-
-
-def _line_in(error: BaseException, path: Path) -> str:
-    """The line of the file at which an error arose."""
-    if isinstance(error, SyntaxError):
-        return f", line {error.lineno}"
-    lines = []
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
-            lines.append(trace.tb_lineno)
-        trace = trace.tb_next
-    return f", line {lines[-1]}" if lines else ""
 
 
 def claims_in(name: str) -> list[Claim]:
@@ -77,13 +86,20 @@ def find_setting(name: str | AbstractSetting[Any]) -> AbstractSetting[Any]:
         return name
     if not is_file(name):
         return papers()[name].setting if name in papers() else settings()[name]
-    module = load(Path(name.split("::")[0]))
+    file = Path(name.split("::")[0])
+    return _setting_in(file, file.resolve(), file.read_bytes() if file.is_file() else b"")
+
+
+@lru_cache(maxsize=16)
+def _setting_in(file: Path, place: Path, content: bytes) -> AbstractSetting[Any]:
+    """The one setting of a file: the same value as long as the file is the same."""
+    module = load(file)
     found = [value for value in vars(module).values() if isinstance(value, AbstractSetting)]
     found += [value.setting for value in vars(module).values() if isinstance(value, Paper)]
     unique = list({id(setting): setting for setting in found}.values())
     if len(unique) != 1:
         raise InputError(
-            f"{name}: expected one setting (a value of a class that extends lm.AbstractSetting), "
+            f"{file}: expected one setting (a value of a class that extends lm.AbstractSetting), "
             f"found {len(unique)}"
         )
     return unique[0]

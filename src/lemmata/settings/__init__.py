@@ -57,3 +57,5 @@ from ._shown import Shown as Shown
 from ._space import AbstractSpace as AbstractSpace
 from ._space import Balls as Balls
 from ._space import Scope as Scope
+from ._weights import Matrices as Matrices
+from ._weights import TrainedWeights as TrainedWeights

@@ -34,7 +34,7 @@ class Case(Protocol):
 CaseT = TypeVar("CaseT", bound=Case)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evidence(Generic[CaseT]):
     """What an experiment gives to claims.
 
@@ -53,6 +53,10 @@ class Evidence(Generic[CaseT]):
     columns: Mapping[str, Grid] = field(default_factory=dict)
     skipped: tuple[Case, ...] = ()
 
+    def __repr__(self) -> str:
+        count = len(self)
+        return f"<{count} case{'s' * (count != 1)}: {', '.join(self.columns) or 'no columns'}>"
+
     def __len__(self) -> int:
         return len(self.cases)
 
@@ -63,8 +67,16 @@ class Evidence(Generic[CaseT]):
         if name.startswith("_") or "columns" not in self.__dict__:
             raise AttributeError(name)
         if name not in self.columns:
-            raise AttributeError(unknown_name("column", name, self.columns))
+            raise AttributeError(f"{unknown_name('column', name, self.columns)}{self._hint(name)}")
         return self.columns[name]
+
+    def _hint(self, name: str) -> str:
+        """Where a name is to be had that is no column: each case may know it."""
+        case = self.cases[0] if self.cases else None
+        if name not in dir(getattr(case, "instance", case)):
+            return ""
+        said = "data" if self.steps is None else "run"
+        return f"; every instance has its own: {said}.each(lambda d: d.{name})"
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.columns})

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Num
 
-from lemmata._errors import InputError
+from lemmata._errors import InputError, unknown_name
 from lemmata._html import table
 from lemmata.drawing import plot_column
 
 from ._evidence import Evidence
+from ._weights import TrainedWeights
 
 TIE = 1e-9
 """Tokens whose probabilities differ by less than this share of them are equally likely."""
@@ -77,8 +78,10 @@ class Run:
         diverged: the step at which an instance diverged, or None.
         extras: further answers about each instance, ready for JSON.
         predictions: what was asked of each model.
-        model: whatever the setting keeps of the trained weights.
+        model: whatever the setting keeps of the training.
         options: what was asked for.
+        weights: the trained matrices of each instance by name: ``run.weights[0]["W"]``; empty
+            where the setting hands out none.
     """
 
     setting: str
@@ -92,6 +95,7 @@ class Run:
     predictions: tuple[tuple[Prediction, ...], ...] = ()
     model: Any = field(default=None, repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)
+    weights: TrainedWeights | tuple[()] = ()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or "evidence" not in self.__dict__:
@@ -99,6 +103,9 @@ class Run:
         of_instances = name not in self.evidence.columns and hasattr(self.instances[0], name)
         if of_instances:
             return tuple(getattr(instance, name) for instance in self.instances)
+        if name not in self.evidence.columns and len(self.weights):
+            known = unknown_name("column", name, self.evidence.columns)
+            raise AttributeError(f"{known}; trained matrices are in run.weights[0]")
         return getattr(self.evidence, name)
 
     def __getitem__(self, name: str) -> Any:

@@ -6,7 +6,7 @@ A task is described by plain values alone, so that it can go to another process 
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -209,17 +209,34 @@ def _analysis(setting: AbstractSetting[Any], instance: Any) -> Any:
 
 def _inside(document: Any, name: str, columns: set[str]) -> float | None:
     """A number of the analysis, by the names on the way to it."""
-    value = document
+    value, before = document, ""
     for part in name.split("."):
         if not isinstance(value, dict) or part not in value:
-            known = sorted(columns) + [
-                k for k, v in (document or {}).items() if isinstance(v, int | float | dict)
-            ]
-            raise InputError(unknown_name("measure", name, known))
-        value = value[part]
+            raise InputError(unknown_name("measure", name, _known(value, before, columns)))
+        value, before = value[part], f"{before}{part}."
+    if isinstance(value, dict):
+        inside = ", ".join(_numbers_in(value, before)) or "none"
+        raise InputError(f"'{name}' of the analysis is no number; numbers in it: {inside}")
     if value is None:
         return None
     try:
         return float(value)
     except (TypeError, ValueError) as error:
         raise InputError(f"'{name}' of the analysis is no number") from error
+
+
+def _known(value: Any, before: str, columns: set[str]) -> list[str]:
+    """What could be measured at a place of the analysis; at its top, columns too."""
+    if before:
+        return list(_numbers_in(value, before)) if isinstance(value, dict) else [before[:-1]]
+    tops = [name for name, part in (value or {}).items() if isinstance(part, int | float | dict)]
+    return [*sorted(columns), *tops]
+
+
+def _numbers_in(values: Mapping[str, Any], before: str) -> Iterator[str]:
+    """The places of the numbers in a part of the analysis, however deep."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _numbers_in(value, f"{before}{name}.")
+        elif value is None or isinstance(value, int | float):
+            yield f"{before}{name}"

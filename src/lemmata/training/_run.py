@@ -34,7 +34,7 @@ Progress = tuple[int, StateT, dict[str, np.ndarray]]
 """How many points are done, the state there, and what was recorded."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recording(Generic[StateT]):
     """What a run kept.
 
@@ -49,6 +49,10 @@ class Recording(Generic[StateT]):
     series: dict[str, Float[np.ndarray, "instances records"]]
     final: StateT
     states: StateT | None = None
+
+    def __repr__(self) -> str:
+        last = self.steps[-1] if len(self.steps) else 0
+        return f"<Recording of {len(self.steps)} steps up to {last}: {', '.join(self.series)}>"
 
     def moment(self, record: int) -> "Recording[StateT]":
         """The recording as if its run had ended at a record; it must have been filmed."""

@@ -195,12 +195,25 @@ REPRESENTATIONS = np.array([[1.0, 2.0, 3.0]])
         ((TOKENS, REPRESENTATIONS, 4, 0.1), "N = 4 examples.* at most K = 3"),
         ((TOKENS, REPRESENTATIONS, 1, -0.1), "tau is a variance and not -0.1"),
         ((TOKENS, REPRESENTATIONS, 1, np.nan), "tau is a variance and not nan"),
+        ((TOKENS, REPRESENTATIONS, 1, "much"), "tau is a variance and not 'much'"),
+        ((TOKENS, REPRESENTATIONS, 1.5, 0.1), "N = 1.5 examples.* dictionary, and whole"),
+        (([[1, 2]], [[1]], 4, -1), "2 tokens but 1 representations"),
+        (([[1, 2], [3]], REPRESENTATIONS, 1, 0.1), "the tokens are a matrix of numbers"),
+        (([1, 2], [[1, 2]], 1, 0.1), r"one column a token; got something of shape \(2,\)"),
     ],
 )
 def test_tasks_that_are_none(parts, message):
     with pytest.raises(InputError, match=message):
         # past the type checker of the tests, as a user would be
         Task.__post_init__(unchecked(*parts))
+
+
+def test_lists_are_taken_for_matrices():
+    task = unchecked([[1, 0], [0, 1]], [[1, 2]], 1, 0.1)
+    Task.__post_init__(task)
+    assert task.target.shape == (1, 2)
+    same = Task(np.eye(2), np.array([[1.0, 2.0]]), 1, 0.1)
+    np.testing.assert_array_equal(task.target, same.target)
 
 
 def unchecked(tokens, representations, N, tau) -> Task:

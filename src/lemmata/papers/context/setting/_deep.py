@@ -20,10 +20,12 @@ import numpy as np
 import optax
 from jax import lax, nn
 from jax.flatten_util import ravel_pytree
+from jax.tree_util import keystr, tree_leaves_with_path
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 from scipy.linalg import eigh
 
 from lemmata._errors import InputError, unknown_name
+from lemmata.settings import Matrices
 from lemmata.tokens import Problem
 from lemmata.training import AbstractDynamics, SingleRun, Store, Stream, record_steps, run, stream
 
@@ -318,7 +320,7 @@ class DeepTraining:
         return (whole - measuring if whole > measuring else whole) / steps
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DeepRun(SingleRun):
     """What a run recorded: the ``training`` loss, and the inference losses ``in_domain`` and
     ``out_of_domain``."""
@@ -330,6 +332,12 @@ class DeepRun(SingleRun):
     def name(self) -> str:
         """The network and the task."""
         return f"{self.how.layers} layers, H={self.how.heads}, {self.how.task.name}"
+
+    @property
+    def matrices(self) -> Matrices:
+        """All arrays of the encoder at the end, by their places in it; layers come first."""
+        leaves = tree_leaves_with_path(self.recording.final.weights)
+        return {keystr(path).lstrip("."): np.asarray(leaf[0]) for path, leaf in leaves}
 
     @property
     def diverged(self) -> int | None:

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from lemmata._errors import InputError
 from lemmata.papers._plan_training import AbstractPlanTraining
+from lemmata.settings import Matrices
 from lemmata.training import Guarded, GuardedState, Recording, Store, run
 
 from ._batches import POINTS, Size, batches_of, group_of, shape_of
@@ -271,7 +272,7 @@ def _span(values: Sequence[float]) -> str:
     return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TrainedPlan:
     """A plan that was trained.
 
@@ -289,6 +290,16 @@ class TrainedPlan:
     series: dict[str, Float[np.ndarray, "records"]]
     diverged: int | None
     moments: "tuple[TrainedPlan, ...]" = ()
+
+    def __repr__(self) -> str:
+        ended = "" if self.diverged is None else f", diverged at step {self.diverged}"
+        return f"<TrainedPlan {self.plan.name}: {', '.join(self.series)}{ended}>"
+
+    @property
+    def matrices(self) -> Matrices:
+        """Q and w at the end; the first axis is that of the heads."""
+        Q, w = np.asarray(self.weights.Q), np.asarray(self.weights.w)
+        return {"Q": Q.transpose(1, 0, 2), "w": w}
 
     @property
     def combined(self) -> Float[np.ndarray, "N K"]:

@@ -22,6 +22,7 @@ from lemmata.settings import (
     Run,
     Slider,
     Track,
+    TrainedWeights,
     check_options,
     in_places,
     silent,
@@ -202,6 +203,7 @@ class ContextSetting(AbstractSetting[Plan]):
             extras=tuple(_extras(training, plan, runs.get(i)) for i, plan in enumerate(instances)),
             model=tuple(runs.get(i) for i in range(len(refused))),
             options=dict(options),
+            weights=TrainedWeights(instances, refused, lambda i: runs[i].matrices),
         )
 
     def forecasts(self, run: Run, i: int) -> Sequence[Forecast]:

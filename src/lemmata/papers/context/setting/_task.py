@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -20,7 +22,20 @@ RANK = 1e-14
 """Singular values below this part of the largest count as zero."""
 
 
-@dataclass(frozen=True, eq=False)
+def _matrix(what: str, numbers: Any) -> Float[np.ndarray, "rows columns"]:
+    """Numbers in rows, as an array or as lists."""
+    try:
+        matrix = np.asarray(numbers, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} are a matrix of numbers, one column a token: {error}") from error
+    if matrix.ndim != 2:
+        raise InputError(
+            f"{what} are a matrix with one column a token; got something of shape {matrix.shape}"
+        )
+    return matrix
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Task:
     """Labels y_k = lambda'(z_k + noise) for K tokens, those of the first N in the prompt (Eq. 1).
 
@@ -39,7 +54,9 @@ class Task:
     name: str = "task"
 
     def __post_init__(self) -> None:
-        for label, matrix in (("tokens", self.tokens), ("representations", self.representations)):
+        for label in ("tokens", "representations"):
+            matrix = _matrix(f"{self.name}: the {label}", getattr(self, label))
+            object.__setattr__(self, label, matrix)
             if 0 in matrix.shape:
                 raise InputError(f"{self.name}: there are no {label}")
             if not np.isfinite(matrix).all():
@@ -49,13 +66,18 @@ class Task:
                 f"{self.name}: {self.K} tokens but {self.representations.shape[1]} representations;"
                 " every token needs one"
             )
-        if not 1 <= self.N <= self.K:
+        if not (isinstance(self.N, int | np.integer) and 1 <= self.N <= self.K):
             raise InputError(
                 f"{self.name}: a prompt has N = {self.N} examples, which must be at least 1 and at "
-                f"most K = {self.K}, the size of the dictionary"
+                f"most K = {self.K}, the size of the dictionary, and whole"
             )
-        if not (math.isfinite(self.tau) and self.tau >= 0):
+        real = isinstance(self.tau, Real)
+        if not (real and math.isfinite(self.tau) and self.tau >= 0):
             raise InputError(f"{self.name}: tau is a variance and not {self.tau!r}")
+
+    def __repr__(self) -> str:
+        sizes = f"N = {self.N}, K = {self.K}, d = {self.d}, m = {self.m}, tau = {self.tau:g}"
+        return f"<Task {self.name}: {sizes}>"
 
     @property
     def d(self) -> int:

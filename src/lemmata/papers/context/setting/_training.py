@@ -228,7 +228,7 @@ def side_by_side(
     return jax.tree.map(lambda leaf: single(leaf) if eqx.is_inexact_array(leaf) else leaf, runs)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrainingRun(SingleRun):
     """What a run recorded: ``gap``, ``out_of_domain``, ``increases``, ``moved_Q`` and, if it was
     trained on a sample, the ``sample_loss``. The error in domain is twice the gap."""

@@ -229,7 +229,7 @@ class Factored:
         return jax.device_put(start)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FactoredRun(AbstractModel):
     """Both stages on the factors, as recorded; one layer of logits a head."""
 
@@ -251,6 +251,14 @@ class FactoredRun(AbstractModel):
         """Of the first head."""
         K = self.datasets[i].K
         return self.weights[i, 0, :K, :K]
+
+    def matrices(self, i: int) -> dict[str, Float[np.ndarray, "..."]]:
+        """As of one head, one matrix a head."""
+        K = self.datasets[i].K
+        return {
+            "W_kq": self.weights[i, :, :K, :K],
+            "W_ov": self.values[i, :, :K, :K].transpose(0, 2, 1),
+        }
 
     def predict(self, i: int, tokens: list[int]) -> Float[np.ndarray, "vocabulary"]:
         K = self.datasets[i].K

@@ -18,6 +18,7 @@ from lemmata.settings import (
     Prediction,
     Run,
     Track,
+    TrainedWeights,
     in_places,
     silent,
 )
@@ -146,6 +147,11 @@ class ConvergenceSetting(AbstractSetting[Dataset]):
             predictions=tuple(predictions.get(i, ()) for i in range(len(instances))),
             model=model,
             options=dict(options),
+            weights=TrainedWeights(
+                instances,
+                [None if d.has_collocation else _reason(d) for d in instances],
+                lambda i: model.matrices(ready.index(i)) if model else {},
+            ),
         )
 
     def forecasts(self, run: Run, i: int) -> Sequence[Forecast]:

@@ -166,6 +166,13 @@ class TwoStage:
 class AbstractModel(abc.ABC):
     """A trained model of each dataset: what it attends to, and what it expects next."""
 
+    datasets: tuple[Dataset, ...]
+    algorithm: Any
+
+    def __repr__(self) -> str:
+        count, steps = len(self.datasets), self.algorithm.steps
+        return f"<{type(self).__name__} of {count} dataset{'s' * (count != 1)}: {steps:,} steps>"
+
     @abc.abstractmethod
     def value_logits(self, i: int) -> Float[np.ndarray, "tokens vocabulary"]:
         """(W_ov x)_v of dataset i, for all tokens x and next tokens v."""
@@ -173,6 +180,12 @@ class AbstractModel(abc.ABC):
     @abc.abstractmethod
     def key_query(self, i: int) -> Float[np.ndarray, "tokens queries"]:
         """x^T W_kq x_q of dataset i, for all tokens x and queries x_q."""
+
+    def matrices(self, i: int) -> dict[str, Float[np.ndarray, "..."]]:
+        """The weights of dataset i as they act on tokens: ``W_kq[x, q]`` is the attention logit of
+        token x under query q, and ``W_ov[v, x]`` the logit that x alone gives to v.
+        """
+        return {"W_kq": self.key_query(i), "W_ov": self.value_logits(i).T}
 
     def predict(self, i: int, tokens: list[int]) -> Float[np.ndarray, "vocabulary"]:
         """The next-token distribution of the trained model."""
@@ -183,7 +196,7 @@ class AbstractModel(abc.ABC):
         return attention(tokens, self.key_query(i))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TwoStageRun(AbstractModel):
     """Both stages of Algorithm 1 on a batch of datasets, as recorded."""
 
@@ -279,7 +292,7 @@ class Joint:
         return JointRun(tuple(datasets), self, rate, recording, inputs)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class JointRun(AbstractModel):
     """Joint training on a batch of datasets, as recorded."""
 

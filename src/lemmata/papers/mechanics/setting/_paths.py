@@ -18,7 +18,7 @@ MOST_VARIABLES = 1_500
 Series = Float[np.ndarray, "records"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Curve:
     """Points W on a curve, compared with both limits.
 
@@ -35,6 +35,9 @@ class Curve:
     norm: Series
     one_minus_correlation: Series
     cyclic_distance: Series
+
+    def __repr__(self) -> str:
+        return f"<Curve of {len(self.weights)} points, up to norm {self.norm[-1]:.6g}>"
 
 
 def follow(

@@ -20,6 +20,7 @@ from lemmata.settings import (
     Prediction,
     Run,
     Track,
+    TrainedWeights,
     in_places,
     silent,
 )
@@ -189,6 +190,11 @@ class MechanicsSetting(AbstractSetting[Dataset]):
             ),
             model=model,
             options=dict(options),
+            weights=TrainedWeights(
+                instances,
+                [None if done else UNTRAINED for done in trained],
+                lambda i: {"W": final[i]},
+            ),
         )
 
     def forecasts(self, run: Run, i: int) -> Sequence[Forecast]:

@@ -313,7 +313,7 @@ class Training:
         return float(rate)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrainingRun:
     """A batch of training runs, as recorded."""
 
@@ -323,6 +323,10 @@ class TrainingRun:
     recording: Recording[Any]
     inputs: Inputs
 
+    def __repr__(self) -> str:
+        count = len(self.datasets)
+        return f"<TrainingRun of {count} dataset{'s' * (count != 1)}: {self.algorithm.says}>"
+
     @property
     def steps(self) -> np.ndarray:
         """The recorded steps."""
@@ -330,6 +334,8 @@ class TrainingRun:
 
     def __getitem__(self, name: str) -> Float[np.ndarray, "datasets records"]:
         """A measurement, one row a dataset."""
+        if name not in self.recording.series:
+            raise InputError(unknown_name("measurement", str(name), self.recording.series))
         return self.recording.series[name]
 
     def select(self, indices: Sequence[int]) -> "TrainingRun":

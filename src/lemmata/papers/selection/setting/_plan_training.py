@@ -22,7 +22,7 @@ from ._networks import least_loss
 from ._plan import Plan, Query
 from ._trained_networks import USUAL_RATE as NET_RATE
 from ._trained_networks import NetTraining
-from ._trained_plan import TrainedPlan
+from ._trained_plan import WIDEST, TrainedPlan
 from ._training import Training, TrainingRun
 from ._two_scalars import TwoScalars
 
@@ -30,9 +30,6 @@ ALGORITHMS = ("gd", "sgd", "adam")
 USUAL_STEPS = {"gd": 100_000, "sgd": 1_000, "adam": 1_000}
 USUAL_RATES = {"sgd": 1.0, "adam": 1e-3}
 """Of Section 4, and of Adam."""
-
-WIDEST = 5_000
-"""Of a matrix W that is trained in full."""
 
 MOST_NUMBERS = 50_000_000
 """Of tokens in a batch."""
@@ -244,7 +241,9 @@ class PlanTraining(AbstractPlanTraining):
         }
         loss = 0.5 * recording.series["loss"][0].astype(float)
         series = {"loss": loss, "least": np.full(len(loss), net["least_of_width"])}
-        return TrainedPlan(plan, series, None, {"net": net})
+        weights = recording.final.weights._asdict()
+        layers = {name: np.asarray(leaf[0], dtype=float) for name, leaf in weights.items()}
+        return TrainedPlan(plan, series, None, {"net": net}, net=layers)
 
 
 def _check_net(plan: Plan) -> None:

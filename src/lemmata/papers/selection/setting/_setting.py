@@ -20,6 +20,7 @@ from lemmata.settings import (
     Run,
     Slider,
     Track,
+    TrainedWeights,
     real_number,
     silent,
     whole_number,
@@ -182,6 +183,7 @@ class SelectionSetting(AbstractSetting[Plan]):
             extras=tuple(plan.extras for plan in trained),
             model=tuple(trained),
             options=dict(options),
+            weights=TrainedWeights(instances, [None] * len(trained), lambda i: trained[i].weights),
         )
 
     def forecasts(self, run: Run, i: int) -> Sequence[Forecast]:

@@ -157,7 +157,7 @@ class Training:
         return TrainingRun(self, found)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrainingRun(SingleRun):
     """What a run recorded.
 
