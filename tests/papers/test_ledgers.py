@@ -70,3 +70,8 @@ def test_a_short_attack_on_few_instances_is_thin(
 ) -> None:
     row = Adversary(outcome, "", tried, 0, (), None, size, False, seconds)
     assert is_thin(row) is thin
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_few_instances_are_no_attack_unless_there_was_time(paper: str) -> None:
+    assert not [name for name, row in ledger_of(paper).entries.items() if is_thin(row)]
