@@ -125,3 +125,14 @@ def _check(dynamics: Callable[[Any], Any]) -> str:
         return lm.equal(run.size, run.each(lambda data: data.K) * 0.5**run.steps)
 
     return lm.check(vanishes)[0].status
+
+
+def test_an_attack_tells_what_is_wrong_with_dynamics_of_ones_own() -> None:
+    on = lm.experiment("mechanics", dynamics=Steps, steps=3)
+
+    @lm.claim("it halves", setting="mechanics", on=on)
+    def halves(run: Any) -> Any:
+        return lm.at_most(run.size, 1.0)
+
+    with pytest.raises(InputError, match="Steps.start is a Dataset"):
+        lm.falsify(halves, budget=20.0)

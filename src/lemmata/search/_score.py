@@ -65,15 +65,17 @@ def try_all(
     """Every instance that meets the hypotheses and on which something is said.
 
     Instances that cannot be evaluated are set aside: a batch with one of them is halved. What
-    the statement itself raised is added to ``errors``. What does not fit into the time of the clock
+    the statement itself raised, or dynamics of its own, is added to ``errors``. What does not fit into the time of the clock
     raises ``TooSlowError``.
     """
     if not instances:
         return []
     try:
         applicable = evidence_on(claim, instances, options, seed, clock, filler)
-    except UNUSABLE:
+    except UNUSABLE as error:
         if len(instances) == 1:
+            if errors is not None and isinstance(error, StatementError):
+                errors.append(error)
             return []
         middle = len(instances) // 2
         parts = (instances[:middle], instances[middle:])
