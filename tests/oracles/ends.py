@@ -7,17 +7,24 @@ import numpy as np
 
 
 class Ends(np.random.Generator):
-    """The lowest numbers and first words, or the highest and last; coins and words as told.
+    """The lowest numbers and first words, or the highest and last; coins and others as told.
 
     Attributes:
         high: which end.
         coins: what ``random`` gives, one after the other.
-        words: what ``choice`` gives, before it goes on with the end.
+        words, wholes: what ``choice`` and ``integers`` give, before they go on with the end.
     """
 
-    def __init__(self, high: bool, coins: Sequence[float] = (), words: Sequence[Any] = ()):
+    def __init__(
+        self,
+        high: bool,
+        coins: Sequence[float] = (),
+        words: Sequence[Any] = (),
+        wholes: Sequence[int] = (),
+    ):
         super().__init__(np.random.PCG64(0))
-        self.high, self.coins, self.words = high, list(coins), list(words)
+        self.high, self.coins = high, list(coins)
+        self.words, self.wholes = list(words), list(wholes)
 
     def random(self, size: Any = None) -> Any:
         return super().random(size) if size is not None else self.coins.pop(0)
@@ -31,6 +38,8 @@ class Ends(np.random.Generator):
         return float(loc + scale if self.high else loc - scale)
 
     def integers(self, low: Any, high: Any = None, size: Any = None, **_: Any) -> Any:
+        if self.wholes:
+            return self.wholes.pop(0)
         least, beyond = (0, low) if high is None else (low, high)
         end = beyond - 1 if self.high else least
         return end if size is None else np.full(size, end)
