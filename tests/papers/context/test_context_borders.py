@@ -17,6 +17,7 @@ from lemmata.papers.context.setting import _analysis as analysis
 from lemmata.papers.context.setting import _hypotheses as hypotheses
 from lemmata.papers.context.setting import _plan_file as plan_file
 from lemmata.papers.context.setting._batches import SHAPES, batches_of, group_of, shape_of
+from lemmata.papers.context.setting._deep import PROMPTS
 from lemmata.papers.context.setting._findings import (
     Duration,
     Losses,
@@ -364,8 +365,9 @@ def test_large_plans_run_with_those_of_their_size() -> None:
     """H (N K + d^2) numbers: a batch is padded to four times its smallest at most."""
     small, base, four, more = (1, 1, 2, 1), (20, 1, 2, 1), (40, 1, 2, 1), (41, 1, 2, 1)
     assert list(batches_of([base, small, base])) == [[1], [0, 2]]
-    # 1602 is below four times 402, and 1683 above
+    # 1602 is below four times 402, 1608 is that, and 1683 above
     assert list(batches_of([four, base])) == [[1, 0]]
+    assert list(batches_of([(40, 2, 4, 1), base])) == [[1, 0]]
     assert list(batches_of([more, base])) == [[1], [0]]
     assert list(batches_of([small, (3, 1, 2, 1)])) == [[0], [1]]
 
@@ -511,3 +513,8 @@ def test_rates_of_adam_and_of_the_theory() -> None:
     deep = PlanTraining(algorithm="adam", layers=2, d_model=9)
     assert deep.refusal(plan_of(2, 4, heads=3)) is None
     assert "H = 2 must divide it" in str(deep.refusal(plan_of(2, 4, heads=2)))
+
+
+def test_an_encoder_has_a_usual_number_of_prompts() -> None:
+    assert PlanTraining(algorithm="adam", layers=2, sample=7).prompts == 7
+    assert PlanTraining(algorithm="adam", layers=2).prompts == PROMPTS > 7

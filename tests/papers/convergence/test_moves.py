@@ -16,6 +16,7 @@ from lemmata.papers.convergence.setting import _analysis as analysis
 from lemmata.papers.convergence.setting import _hypotheses as hypotheses
 from lemmata.papers.convergence.setting import _space as space
 from lemmata.papers.convergence.setting._forecasts import _one_optimum_each
+from lemmata.papers.convergence.setting._generators import Realizable, Rejection, Samples
 from lemmata.papers.convergence.setting._making import make
 from lemmata.papers.convergence.setting._options import request_of
 from lemmata.settings import Attention, Heat
@@ -488,3 +489,30 @@ def test_counts_are_whole_numbers(count: Any) -> None:
     with pytest.raises(InputError, match="a count is a whole number from 1 on"):
         Dataset.from_samples("d", [["a"]], ["b"], [count])
     assert Dataset.from_samples("d", [["a"]], ["b"], [1]).data.total == 1
+
+
+def rings_of(data: TokenData) -> list[int]:
+    """The sizes of the cycles of the collocation."""
+    following, seen, sizes = Dataset("d", data).collocation.following, set(), []
+    for start in following:
+        before = len(seen)
+        while start not in seen:
+            seen.add(start)
+            start = following[start]
+        sizes += [len(seen) - before] if len(seen) > before else []
+    return sizes
+
+
+@pytest.mark.parametrize(
+    "recipe", [Rejection(5, 4, 6), Samples(5), Realizable(5), Realizable(5, 3)]
+)
+def test_collocations_have_one_cycle_unless_asked(recipe: Any) -> None:
+    for seed in range(4):
+        rings = rings_of(recipe.draw(np.random.default_rng(seed)))
+        assert len(rings) == getattr(recipe, "cycles", 1)
+
+
+def test_only_what_is_solved_is_a_direction() -> None:
+    for lines, grows in ((("aba", "ba"), [True, True]), (("ab", "ba"), [False, True])):
+        view = SETTING.analyze(dataset(*lines)).orders_view()
+        assert ["As training goes on" in " ".join(limit.says) for limit in view.limits] == grows

@@ -22,6 +22,7 @@ from lemmata.papers.mechanics.setting import _wording as wordings
 from lemmata.papers.mechanics.setting._generators import equicorrelated
 from lemmata.papers.mechanics.setting._making import make
 from lemmata.papers.mechanics.setting._options import check_seed, request_of
+from lemmata.papers.mechanics.setting._paths import flow, follow, path
 from lemmata.papers.mechanics.setting._reading import Reading
 from lemmata.settings import Attention, Evidence, Heat, Run
 from lemmata.tokens import Instance
@@ -648,3 +649,15 @@ def test_starts_are_zero_random_or_given() -> None:
     for size in (2, 3, 5):
         with pytest.raises(InputError, match="it needs that of W"):
             request_of({"start": np.zeros((size, size))}).begin(one)
+
+
+def test_frequencies_to_choose_from() -> None:
+    assert space.RARE == (0.0, 0.0, -5.0, -50.0, -1_000.0, -10_000.0)
+
+
+def test_curves_count_each_dataset_once() -> None:
+    """Also copies, for which nothing is computed."""
+    one, seen = chain(), []
+    for curve in (flow, path):
+        follow(curve, [one, one, chain()], np.array([0, 1]), seen.append)
+    assert seen == [1] * 6

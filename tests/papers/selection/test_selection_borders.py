@@ -16,7 +16,7 @@ from lemmata.papers.selection.setting._analysis import _length, _time, _width, i
 from lemmata.papers.selection.setting._findings import describe_encodings, describe_time
 from lemmata.papers.selection.setting._forecast import Forecast, draw_encodings, two_scalars
 from lemmata.papers.selection.setting._making import make
-from lemmata.papers.selection.setting._measure import Measured
+from lemmata.papers.selection.setting._measure import Measured, measure
 from lemmata.papers.selection.setting._pictures import _phases, _plane, _weights
 from lemmata.papers.selection.setting._plan_training import PlanTraining
 from lemmata.papers.selection.setting._sliders import sliders
@@ -479,3 +479,22 @@ def test_step_sizes_of_trainings() -> None:
         PlanTraining(**{name: least})
         with pytest.raises(InputError, match=f"{name} must be at least {least}; got {least - 1}"):
             PlanTraining(**{name: least - 1})
+
+
+@pytest.mark.parametrize(("most", "groups"), [(24, 1), (23, 4)])
+def test_few_subsets_are_all_gone_through(monkeypatch, most: int, groups: int) -> None:
+    """Six pairs of four positions."""
+    monkeypatch.setattr(forecasting, "ALL_INNER", most)
+    plan = plan_of(4, 2, 1, d_e=4, encodings=np.eye(4))
+    assert len(forecasting.attentions(plan, plan.task)) == groups
+    with pytest.raises(InputError, match="no encodings for 5 positions"):
+        forecasting.attentions(plan, Task(5, 2, 1))
+
+
+def test_only_random_encodings_are_drawn() -> None:
+    """Signs of 30 coordinates exceed 1/2 if 22 or more agree, or 22 or more do not."""
+    random = measure(plan_of(5, 2, 1, d_e=30, threshold=0.5))
+    miss = 2 * sum(math.comb(30, k) for k in range(8)) / 2**30
+    assert random.draws == pytest.approx(sum((1 - miss) ** -n for n in range(5)), rel=1e-9)
+    slanted = np.eye(5) + 0.01
+    assert measure(plan_of(5, 2, 1, d_e=5, encodings=slanted)).draws is None
