@@ -289,6 +289,11 @@ def test_programs_and_verdicts_come_before_they_are_asked_for(
     expect(page.locator("#statements")).to_contain_text("takes training to check")
     assert not page.locator("#copy-command").is_enabled()
 
+    page.fill("#text", TEXT)
+    page.fill("#text", TEXT.replace("a", "left"))  # a word and back: nothing has changed
+    expect(page.locator("#ready")).to_contain_text("ready", timeout=PATIENCE)
+    expect(page.locator("#statements")).to_contain_text("on this data", timeout=PATIENCE)
+
 
 def saved_pictures(page: Page) -> list[str]:
     """The names of all pictures that can be saved; each is a document of its own."""

@@ -18,6 +18,7 @@ let wire = null;
 let analysis = null;
 let verdicts = {};
 let prepared = null;
+let preparation = null;
 let glanced = null;
 let run = null;
 let heardOfRun = false;
@@ -97,7 +98,10 @@ function hearStatement(said) {
 }
 
 function compile() {
-  if (prepared === key()) return;
+  if (prepared === key()) {
+    if (preparation?.label === prepared) hearPrepare(preparation); // what was changed is as it was
+    return;
+  }
   prepared = key();
   wire.ask("prepare", { ...sheet(), label: prepared });
 }
@@ -134,6 +138,7 @@ function changed() {
 function hearPrepare(said) {
   // What comes next is there before it is asked for: the program, then what theorems say.
   if (said.label !== key()) return;
+  preparation = said;
   const now = { running: "compiling for this data …", done: "ready: training starts at once" };
   $("ready").textContent = now[said.state] ?? "";
   if (said.state === "running" || glanced === dataKey()) return;
