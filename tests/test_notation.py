@@ -51,6 +51,7 @@ READ = {
     "Phase I of Lemma E.8, as (17) and (IH1) say": "Phase I of Lemma E.8, as (17) and (IH1) say",
     "the paper's 2nd one-hot set-up, 4,000 steps": "the paper's 2nd one-hot set-up, 4,000 steps",
     "acyclic-0.4 has log_loss, and/or 3 % more": r"acyclic-0.4 has log\_loss, and/or 3 \% more",
+    "theorem-e.6 holds for theorem-3": "theorem-e.6 holds for theorem-3",
     "it costs $5, or $6": r"it costs \$5, or \$6",
     "For {SVOP, VOP}: (two tokens or more)": r"For \{SVOP, VOP\}: (two tokens or more)",
     "naïve, déjà vu": "naïve, déjà vu",
