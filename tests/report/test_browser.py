@@ -87,10 +87,14 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     sentences.write_text(SENTENCES)
     run("analyze", sentences, "--out", folder)
     run("train", sentences, "--steps", "20", "--out", folder)
+    plan = folder / "plan.json"
+    plan.write_text('{"N": 4, "K": 6, "d": 5, "m": 3, "tau": 0.1, "H": 8}')
+    run("analyze", plan, "--setting", "context", "--out", folder / "plan")
     return {
         "report": report,
         "analyze": folder / "analyze" / "index.html",
         "train": folder / "train" / "sentences.html",
+        "plan": folder / "plan" / "analyze" / "index.html",
     }
 
 
@@ -116,7 +120,7 @@ def show(browser: Any, path: Path, width: int = 1100, scheme: str = "light", **o
     return tab
 
 
-@pytest.mark.parametrize("name", ["report", "analyze", "train"])
+@pytest.mark.parametrize("name", ["report", "analyze", "train", "plan"])
 @pytest.mark.parametrize(("width", "scheme"), [(1100, "light"), (360, "dark")])
 def test_axe_finds_nothing(
     browser: Any, pages: dict[str, Path], name: str, width: int, scheme: str

@@ -104,11 +104,18 @@ export function orders(found) {
   ].filter(Boolean);
 }
 
+function heading(text) {
+  // A heading that is nothing but a formula is also told in letters, to those who hear the page.
+  const shown = math(text);
+  return h("th", { scope: "col" }, shown.some((node) => node.nodeName !== "math") ? shown
+    : [h("span", { class: "unseen" }, text), h("span", { "aria-hidden": "true" }, shown)]);
+}
+
 export function words(items) {
   // What a setting says in words: lines and tables.
   return items.map((item) => item.head
     ? h("div", { class: "scroll", tabindex: "0" }, h("table", {},
-      h("thead", {}, h("tr", {}, item.head.map((x) => h("th", { scope: "col" }, math(x))))),
+      h("thead", {}, h("tr", {}, item.head.map(heading))),
       h("tbody", {}, item.rows.map((row) => h("tr", {}, row.map((x) => h("td", {}, x)))))))
     : item.style === "bold" ? h("h3", {}, math(item.says))
       : h("p", { class: /red|yellow/.test(item.style) ? "caution" : null }, math(item.says)));
