@@ -135,6 +135,19 @@ def test_axe_finds_nothing(
     assert tab.complaints == []
 
 
+def test_on_a_phone_no_word_is_cut_and_sentences_have_room(
+    browser: Any, pages: dict[str, Path]
+) -> None:
+    tab = show(browser, pages["analyze"], 360)
+    tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true })")
+    tall = "all => all.filter((one) => one.offsetHeight > 30).map((one) => one.innerText)"
+    assert tab.locator(".wide .token").count() > 20
+    assert tab.locator(".wide .token").evaluate_all(tall) == []
+    narrow = "all => all.filter((one) => one.offsetWidth < 180).map((one) => one.innerText)"
+    assert tab.locator("td.prose").count() > 5
+    assert tab.locator("td.prose").evaluate_all(narrow) == []
+
+
 def seen(tab: Any) -> list[str]:
     cards = tab.query_selector_all(".claim")
     return [card.get_attribute("id") for card in cards if card.is_visible()]
