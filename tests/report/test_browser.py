@@ -213,3 +213,13 @@ def test_print_shows_every_claim_and_no_controls(browser: Any, pages: dict[str, 
     assert not tab.is_visible("#filter")
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert "lemma-2" in tab.inner_text("#paper-first-holds")
+
+
+def test_print_shades_attention_and_leaves_out_what_is_folded(
+    browser: Any, pages: dict[str, Path]
+) -> None:
+    tab = show(browser, pages["train"], scheme="dark")
+    tab.emulate_media(media="print")
+    adjust = "getComputedStyle(document.querySelector('.token')).printColorAdjust"
+    assert tab.evaluate(adjust) == "exact"
+    assert not tab.get_by_text("The numbers").is_visible()
