@@ -50,7 +50,7 @@ function limits(all) {
     limit.says.map((text) => h("p", {}, math(text))),
     h("dl", {}, limit.facts.flatMap((fact) =>
       [h("dt", {}, fact.name), h("dd", {}, fact.value)])),
-    limit.entries.length ? entries(limit.entries) : null));
+    limit.matrix ? matrix(limit.matrix) : null));
 }
 
 function brief(limit) {
@@ -61,16 +61,14 @@ function brief(limit) {
   return norm ? h("span", { class: "brief" }, ` norm ${norm}`) : null;
 }
 
-function entries(all) {
-  const rows = [...new Set(all.map((entry) => entry.token))];
-  const columns = [...new Set(all.map((entry) => entry.query))];
-  const value = (row, column) =>
-    all.find((entry) => entry.token === row && entry.query === column)?.value ?? "0";
-  return h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "exact" },
-    h("thead", {}, h("tr", {}, h("th", {}, "word \\ last word"),
+function matrix({ axes, rows, columns, values, hidden }) {
+  const grid = h("table", { class: "exact" },
+    h("thead", {}, h("tr", {}, h("th", {}, axes.join(" \\ ")),
       columns.map((column) => h("th", { scope: "col" }, column)))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row),
-      columns.map((column) => h("td", {}, value(row, column))))))));
+    h("tbody", {}, rows.map((row, i) => h("tr", {}, h("th", { scope: "row" }, row),
+      values[i].map((value) => h("td", {}, value))))));
+  return [h("div", { class: "scroll", tabindex: "0" }, grid),
+    hidden ? h("p", { class: "note" }, `and ${hidden.toLocaleString()} more entries, not shown`) : null];
 }
 
 function outlook(selections) {
