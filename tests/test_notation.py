@@ -51,6 +51,7 @@ READ = {
     "Phase I of Lemma E.8, as (17) and (IH1) say": "Phase I of Lemma E.8, as (17) and (IH1) say",
     "the paper's 2nd one-hot set-up, 4,000 steps": "the paper's 2nd one-hot set-up, 4,000 steps",
     "acyclic-0.4 has log_loss, and/or 3 % more": r"acyclic-0.4 has log\_loss, and/or 3 \% more",
+    "theorem-e.6 holds for theorem-3": "theorem-e.6 holds for theorem-3",
     "it costs $5, or $6": r"it costs \$5, or \$6",
     "For {SVOP, VOP}: (two tokens or more)": r"For \{SVOP, VOP\}: (two tokens or more)",
     "naïve, déjà vu": "naïve, déjà vu",
@@ -94,7 +95,7 @@ def test_every_statement_becomes_mathml() -> None:
     children = {"msub": 2, "msup": 2, "mover": 2, "msubsup": 3}
     for name, statement in STATEMENTS.items():
         root = ElementTree.fromstring(f"<p>{mathematics(statement).replace('<wbr>', '')}</p>")
-        assert {node.tag for node in root.iter()} <= TAGS | {"p"}, name
+        assert {node.tag for node in root.iter()} <= TAGS | {"p", "span"}, name
         assert all(len(node) == children.get(node.tag, len(node)) for node in root.iter()), name
         shown = "".join(root.itertext()).replace("φ", "ϕ")
         assert symbols(shown) == expected(statement), name
@@ -122,7 +123,7 @@ HOSTILE = [
 def test_nothing_gets_out_of_a_formula(typed: str) -> None:
     html = mathematics(typed)
     root = ElementTree.fromstring(f"<p>{html.replace('<wbr>', '')}</p>")
-    assert {node.tag for node in root.iter()} <= TAGS | {"p"}
+    assert {node.tag for node in root.iter()} <= TAGS | {"p", "span"}
     assert not {name for node in root.iter() for name in node.attrib} & {"href", "onclick", "src"}
 
 
@@ -141,6 +142,15 @@ def test_long_formulas_may_be_broken_into_lines() -> None:
     html = mathematics("‖W_kq(t)‖ ≥ tη/(2L‖W_kq*‖) − ‖W_kq(0)‖ + (a + b − c)")
     assert html.count("<wbr>") == 3
     assert "<wbr>" not in mathematics("a + b = c")
+
+
+def test_a_formula_and_the_marks_around_it_stay_in_one_line() -> None:
+    html = mathematics("as T -> infinity, ‖W_kq(t)‖ ≥ tη/(2L‖W_kq*‖) − ‖W_kq(0)‖ + (a + b), ($x$).")
+    held = r'<span class="held">{}<math>(?:(?!</math>).)*</math>{}'
+    assert re.match("as " + held.format("", ",</span> "), html)
+    assert re.search("<wbr>" + held.format("", ",</span> "), html)  # breaks before its last piece
+    assert re.search(held.format(r"\(", r"</span>\)\.</span>$"), html)
+    assert "<mo>∞" not in html  # which would stand apart from the comma
 
 
 def test_signs_and_sums_are_told_apart() -> None:

@@ -26,7 +26,7 @@ _TOKEN = re.compile(
       | [A-Z]\.\d+ | \d+(?:st|nd|rd|th|'s)\b                    # Lemma E.8, 2nd
       | (?!(?:%s)_)[^\W\d_]{3,}(?:_[^\W\d_]{3,})+               # log_loss
       | [^\W\d_]{2,}'s\b | (?!(?:%s)')[^\W\d_]{3,}'(?!\w)       # the paper's
-      | (?!(?:%s)-)[^\W\d_]{3,}-\d[\d.]*                        # acyclic-0.4
+      | (?!(?:%s)-)[^\W\d_]{3,}-(?:\d[\d.]*|[a-z]\.\d+)         # acyclic-0.4, theorem-e.6
       | (?!.-(?:hat|bar|tilde)(?![a-z]))[^\W\d_]+(?:-[^\W\d_]{2,})+    # one-hot
     ))
   | (?P<number>\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]\d{2,}(?!\w))?)

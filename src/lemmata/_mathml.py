@@ -3,7 +3,7 @@
 import re
 from functools import cache
 from html import unescape
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from xml.etree.ElementTree import Element
 
 from latex2mathml.converter import convert_to_element
@@ -21,11 +21,14 @@ TAGS = ROWS | {
 KEPT = {"mspace": ("width",), "mo": ("stretchy",), "mfrac": ("linethickness",)}
 """Attributes that matter; all others, and whatever a formula could smuggle in, are left out."""
 
-TIGHT = frozenset("|‖⟨⟩/")
+TIGHT = frozenset("|‖⟨⟩/∞")
 """What a page would set with spaces around it if it were an operator."""
 
 OPENING, CLOSING, SIGNS = frozenset("([{⟨⌈"), frozenset(")]}⟩⌉"), frozenset("+−")
 RELATIONS = frozenset("=<>≤≥→≈∼≠≍")
+
+OPENS, CLOSES = re.compile(r"[(\[]+$"), re.compile(r"[.,;:!?)\]]+")
+"""Marks in the words around a formula that must not stand in another line than it."""
 
 THIN = element("mspace", width=".17em")
 
@@ -41,25 +44,43 @@ def mathematics(statement: str) -> Markup:
         >>> mathematics("the norm is < η_0")
         'the norm is &lt; <math><msub><mi>η</mi><mn>0</mn></msub></math>'
     """
-    return join(
-        *[part if isinstance(part, str) else _formula(part.latex) for part in parts_of(statement)]
-    )
+    pieces: list[str] = []
+    for part in parts_of(statement):
+        if isinstance(part, str):
+            closes = CLOSES.match(part) if pieces else None
+            if closes:
+                pieces[-1] = _held(pieces[-1], closes[0])
+            pieces.append(part[closes.end() if closes else 0 :])
+        else:
+            opens = OPENS.search(pieces[-1]) if pieces else None
+            first, *others = _formula(part.latex)
+            if opens:
+                pieces[-1] = pieces[-1][: opens.start()]
+                first = _held(opens[0], first)
+            pieces += [first, *others]
+    return join(*pieces)
 
 
-def _formula(latex: str) -> Markup:
-    """A formula; a long one may go on in the next line, as no browser lets it on its own."""
+def _held(*pieces: str) -> Markup:
+    """Pieces in one line: a browser would break it between a formula and the dot behind it."""
+    return element("span", *pieces, class_="held")
+
+
+def _formula(latex: str) -> list[Markup]:
+    """A formula in pieces: a long one may go on in the next line, as no browser lets it alone."""
     try:
         root = convert_to_element(latex)
     except Exception:  # a dozen classes of its own, and IndexError
-        return element("code", latex)
+        return [element("code", latex)]
     nodes = _unwrapped(root)
     children = _row(nodes)
     size = sum(len(_text(node)) for node in root.iter())
     if size <= UNBROKEN:
-        return element("math", *children)
+        return [element("math", *children)]
     ends = [i + 1 for i in _places_to_break(nodes, inside=size > UNBROKEN_BRACKETS)]
     pieces = [children[i:j] for i, j in pairwise([0, *ends, len(children)])]
-    return Markup("<wbr>".join(element("math", *piece) for piece in pieces if piece))
+    first, *others = [element("math", *piece) for piece in pieces if piece]
+    return [first, *chain.from_iterable((Markup("<wbr>"), piece) for piece in others)]
 
 
 def _places_to_break(nodes: list[Element], inside: bool) -> list[int]:

@@ -3,6 +3,7 @@
 import json
 import shlex
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from lemmata._errors import InputError
 from lemmata.cli import main
+from lemmata.mechanics import Dataset
 from lemmata.papers import papers, settings
 from lemmata.play._catalogue import catalogue_of
 from lemmata.play._jobs import HaltedError, Jobs, trains
@@ -49,15 +51,37 @@ def test_an_analysis_has_graphs_with_places_and_exact_limits(jobs: Jobs) -> None
     assert boxes["c"]["top"] > boxes["a"]["top"]
     direction = orders["limits"][0]
     assert {"name": "Its square, exactly", "value": "2/3"} in direction["facts"]
-    assert {(e["token"], e["value"]) for e in direction["entries"]} == {
-        ("a", "1/3"),
-        ("b", "1/3"),
-        ("c", "-2/3"),
-    }
+    matrix = direction["matrix"]
+    assert matrix["axes"] == ["word", "last word"]
+    assert (matrix["rows"], matrix["columns"]) == (["a", "b", "c"], ["c"])
+    assert matrix["values"] == [["1/3"], ["1/3"], ["-2/3"]]
     assert found["problems"][0]["where"].startswith("last token c")
     applies = {theorem["name"]: theorem["applies"] for theorem in found["theorems"]}
     assert applies["theorem-3"]
     assert not applies["theorem-1"]
+
+
+def test_no_entry_of_a_large_limit_is_shown_as_zero(jobs: Jobs) -> None:
+    text = "\n".join(f"w{i} w{(i * 7 + 1) % 20} q{i % 3} w{i}" for i in range(60))
+    (found,) = news(jobs, "analyze", text=text)
+    matrix = found["orders"]["limits"][0]["matrix"]
+    assert len(matrix["rows"]) == 40  # of 60 words and 3 that ask
+    assert matrix["hidden"] == 23 * 3
+    entries = Dataset.from_sentences("all", text.split("\n")).margin.entries
+    rows = sorted({row for row, _ in entries})[:40]
+    known = sum(value != 0 for (row, _), value in entries.items() if row in rows)
+    assert sum(value != "0" for row in matrix["values"] for value in row) == known
+
+
+def test_the_linear_layer_has_axes_of_its_own(jobs: Jobs) -> None:
+    text = "the cat\ncat sat\nsat the\nsat the cat sat"
+    (found,) = news(jobs, "analyze", text=text, setting="convergence")
+    attention, values = [limit["matrix"] for limit in found["orders"]["limits"]]
+    assert attention["axes"] == ["word", "last word"]
+    assert values["axes"] == ["next word", "word"]
+    assert values["rows"] == values["columns"] == ["the", "cat", "sat"]
+    follows = [row.index(max(row, key=Fraction)) for row in values["values"]]
+    assert follows == [2, 0, 1]  # the follows sat, cat follows the, sat follows cat
 
 
 def test_data_that_cannot_be_read_is_told_without_its_place_on_disk(jobs: Jobs) -> None:

@@ -271,6 +271,7 @@ def test_attack_a_claim_and_load_what_breaks_it(open_page: Callable[..., Page]) 
     page.click("#assault")
     page.click("#load-witness", timeout=PATIENCE)
     expect(page.locator("#finding")).to_contain_text("Broken")
+    expect(page.locator("#claim-says")).to_contain_text("known to fail as printed: a sign")
     assert json.loads(page.input_value("#text"))
     expect(page.locator("#refused")).to_be_hidden()
     expect(page.locator("#orders .facts")).to_be_visible()
@@ -288,6 +289,11 @@ def test_programs_and_verdicts_come_before_they_are_asked_for(
     expect(page.locator("#statements")).to_contain_text("on this data", timeout=PATIENCE)
     expect(page.locator("#statements")).to_contain_text("takes training to check")
     assert not page.locator("#copy-command").is_enabled()
+
+    page.fill("#text", TEXT)
+    page.fill("#text", TEXT.replace("a", "left"))  # a word and back: nothing has changed
+    expect(page.locator("#ready")).to_contain_text("ready", timeout=PATIENCE)
+    expect(page.locator("#statements")).to_contain_text("on this data", timeout=PATIENCE)
 
 
 def saved_pictures(page: Page) -> list[str]:

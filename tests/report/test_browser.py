@@ -87,10 +87,14 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     sentences.write_text(SENTENCES)
     run("analyze", sentences, "--out", folder)
     run("train", sentences, "--steps", "20", "--out", folder)
+    plan = folder / "plan.json"
+    plan.write_text('{"N": 4, "K": 6, "d": 5, "m": 3, "tau": 0.1, "H": 8}')
+    run("analyze", plan, "--setting", "context", "--out", folder / "plan")
     return {
         "report": report,
         "analyze": folder / "analyze" / "index.html",
         "train": folder / "train" / "sentences.html",
+        "plan": folder / "plan" / "analyze" / "index.html",
     }
 
 
@@ -116,7 +120,7 @@ def show(browser: Any, path: Path, width: int = 1100, scheme: str = "light", **o
     return tab
 
 
-@pytest.mark.parametrize("name", ["report", "analyze", "train"])
+@pytest.mark.parametrize("name", ["report", "analyze", "train", "plan"])
 @pytest.mark.parametrize(("width", "scheme"), [(1100, "light"), (360, "dark")])
 def test_axe_finds_nothing(
     browser: Any, pages: dict[str, Path], name: str, width: int, scheme: str
@@ -129,6 +133,19 @@ def test_axe_finds_nothing(
     assert len(found["passes"]) > 10
     assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
     assert tab.complaints == []
+
+
+def test_on_a_phone_no_word_is_cut_and_sentences_have_room(
+    browser: Any, pages: dict[str, Path]
+) -> None:
+    tab = show(browser, pages["analyze"], 360)
+    tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true })")
+    tall = "all => all.filter((one) => one.offsetHeight > 30).map((one) => one.innerText)"
+    assert tab.locator(".wide .token").count() > 20
+    assert tab.locator(".wide .token").evaluate_all(tall) == []
+    narrow = "all => all.filter((one) => one.offsetWidth < 180).map((one) => one.innerText)"
+    assert tab.locator("td.prose").count() > 5
+    assert tab.locator("td.prose").evaluate_all(narrow) == []
 
 
 def seen(tab: Any) -> list[str]:
@@ -196,3 +213,13 @@ def test_print_shows_every_claim_and_no_controls(browser: Any, pages: dict[str, 
     assert not tab.is_visible("#filter")
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert "lemma-2" in tab.inner_text("#paper-first-holds")
+
+
+def test_print_shades_attention_and_leaves_out_what_is_folded(
+    browser: Any, pages: dict[str, Path]
+) -> None:
+    tab = show(browser, pages["train"], scheme="dark")
+    tab.emulate_media(media="print")
+    adjust = "getComputedStyle(document.querySelector('.token')).printColorAdjust"
+    assert tab.evaluate(adjust) == "exact"
+    assert not tab.get_by_text("The numbers").is_visible()

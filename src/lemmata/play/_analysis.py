@@ -16,7 +16,12 @@ from lemmata.tokens import Problem
 
 MOST_GRAPHS = 24
 MOST_PROBLEMS = 20
-MOST_ENTRIES = 60
+MOST_EDGES = 60
+"""That are told of a graph."""
+
+MOST_ROWS, MOST_COLUMNS = 40, 40
+"""Of a matrix."""
+
 MOST_SELECTED = 40
 
 WIDTH = 4.6
@@ -125,9 +130,7 @@ def _picture(named: NamedGraph) -> dict[str, Any]:
         "ties": [_box(box) for box in layout.ties],
         "panels": [_box(box) for box in layout.panels],
         "arrows": [[round(x, 1) for point in arrow for x in point] for arrow in layout.arrows],
-        "says": "; ".join(
-            f"{winner} beats {loser}" for winner, loser in named.edges[:MOST_ENTRIES]
-        ),
+        "says": "; ".join(f"{winner} beats {loser}" for winner, loser in named.edges[:MOST_EDGES]),
     }
 
 
@@ -145,7 +148,7 @@ def _limit(limit: LimitView, view: OrdersView) -> dict[str, Any]:
         "title": limit.title,
         "says": list(limit.says),
         "facts": [{"name": name, "value": value} for name, value in facts],
-        "entries": [] if limit.margin is None else _entries(limit.margin, view),
+        "matrix": None if limit.margin is None else _matrix(limit, limit.margin, view),
     }
 
 
@@ -161,13 +164,24 @@ def _margin(margin: MaxMargin) -> Iterator[tuple[str, str]]:
         yield "Its square, exactly", legible(str(margin.norm_squared_exact), substitute=False)
 
 
-def _entries(margin: MaxMargin, view: OrdersView) -> list[dict[str, str]]:
-    """What is not 0, as fractions where they are known."""
-    words = view.vocabulary
-    return [
-        {"query": str(words[query]), "token": str(words[token]), "value": str(plain(value))}
-        for (token, query), value in list(margin.entries.items())[:MOST_ENTRIES]
-    ]
+def _matrix(limit: LimitView, margin: MaxMargin, view: OrdersView) -> dict[str, Any] | None:
+    """The part of it that is not 0, as fractions where they are known; None if all of it is."""
+    rows = sorted({row for row, _ in margin.entries})
+    columns = sorted({column for _, column in margin.entries})
+    if not rows:
+        return None
+    shown = rows[:MOST_ROWS], columns[:MOST_COLUMNS]
+    names = [[str(view.vocabulary[token]) for token in some] for some in shown]
+    return {
+        "axes": [axis.replace("token", "word") for axis in limit.axes],
+        "rows": names[0],
+        "columns": names[1],
+        "values": [
+            [str(plain(margin.entries.get((row, column), 0))) for column in shown[1]]
+            for row in shown[0]
+        ],
+        "hidden": len(rows) * len(columns) - len(shown[0]) * len(shown[1]),
+    }
 
 
 def _words(analysis: Analysis) -> Iterator[dict[str, Any]]:

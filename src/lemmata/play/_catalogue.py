@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lemmata._plain import plain
+from lemmata.claims import KIND_MEANING
 from lemmata.papers import Paper, papers
 from lemmata.search import unsearchable
 from lemmata.settings import AbstractSetting, Option
@@ -15,7 +16,8 @@ def catalogue_of(settings: Mapping[str, AbstractSetting[Any]], first: str) -> di
     """Everything that does not depend on data."""
     known = {paper.key: paper for paper in papers().values() if paper.has_setting}
     offered = [_setting(setting, known.get(name)) for name, setting in settings.items()]
-    return with_formulas({"first": first, "settings": offered})
+    kinds = {kind.value: says for kind, says in KIND_MEANING.items()}
+    return with_formulas({"first": first, "settings": offered, "kinds": kinds})
 
 
 def _setting(setting: AbstractSetting[Any], paper: Paper | None) -> dict[str, Any]:

@@ -5,7 +5,10 @@ from typing import Any
 
 from lemmata._mathml import mathematics
 
-SHOWN = frozenset({"about", "broken", "goal_title", "ranges", "rule", "says", "statement", "title"})
+SHOWN = frozenset(
+    {"about", "broken", "goal_title", "head", "open"}
+    | {"ranges", "rule", "says", "statement", "title"}
+)
 """Under these names stand texts in which letters are mathematics."""
 
 WORDS = frozenset({"examples", "options", "problems"})

@@ -7,7 +7,7 @@ from lemmata._html import Markup, element, join
 from lemmata.corpus import Corpus, Found, Highlights, describe_corpus
 
 from ._page import document
-from ._pieces import chip, clean, count, separated, table
+from ._pieces import chip, clean, count, scrolled, separated, table
 from ._words_page import article
 
 MOST_LISTED = 10
@@ -200,9 +200,15 @@ def _search(corpus: Corpus, found: Highlights) -> Markup:
             _percent(one.reached, one.samples),
             separated([chip(name, f"{wins:,}") for name, wins in best], " "),
         ]
-        row = [element("td", cell) for cell in cells]
+        looks = (None, "number", "number", "prose")
+        row = [element("td", x, class_=look) for x, look in zip(cells, looks, strict=True)]
         rows.append(element("tr", *row, data_token=clean(one.query)))
-    head = [element("th", name) for name in ("after", "samples", "in reach", "wins most often")]
+    head = [
+        element("th", "after"),
+        element("th", "samples", class_="number"),
+        element("th", "in reach", class_="number"),
+        element("th", "wins most often, and how often"),
+    ]
     hidden = corpus.numbers["queries"] - len(rows)
     return element(
         "section",
@@ -213,11 +219,14 @@ def _search(corpus: Corpus, found: Highlights) -> Markup:
             " ",
             f"{len(rows):,} last tokens" + (f"; the store has {hidden:,} more" if hidden else ""),
         ),
-        element(
-            "table",
-            element("thead", element("tr", *head)),
-            element("tbody", *rows),
-            id="found",
+        scrolled(
+            element(
+                "table",
+                element("thead", element("tr", *head)),
+                element("tbody", *rows),
+                id="found",
+            ),
+            "last tokens",
         ),
         element("script", Markup(SEARCH)),
     )

@@ -38,7 +38,7 @@ def _limit(limit: LimitView, words: Words) -> Markup:
     return join(
         element("h3", mathematics(limit.title)),
         *[element("p", mathematics(text)) for text in limit.says],
-        _margin(limit.margin, words) if limit.margin else None,
+        _margin(limit.margin, words, limit.axes) if limit.margin else None,
         facts([*counted, *named]) if counted or named else None,
         *[
             folded(f"The pairs: {title[0].lower()}{title[1:]}", _pairs(pairs, words))
@@ -54,9 +54,9 @@ def _fact(value: float | int | str | None) -> str | None:
     return number(value, 9) if isinstance(value, float) else value
 
 
-def _margin(margin: MaxMargin, words: Words) -> Markup:
+def _margin(margin: MaxMargin, words: Words, axes: tuple[str, str]) -> Markup:
     infeasible = margin.status is Status.INFEASIBLE
-    exact, entries = margin.norm_squared_exact, margin.entries
+    exact = margin.norm_squared_exact
     short = exact is not None and max(exact.numerator, exact.denominator) < LONGEST_FRACTION
     how = "by a duality gap" if exact is None else "exactly"
     return join(
@@ -70,9 +70,7 @@ def _margin(margin: MaxMargin, words: Words) -> Markup:
             ]
         ),
         _contradiction(margin, words) if infeasible else None,
-        folded(f"{count(len(entries), 'entry', 'entries')} that are not 0", _entries(margin, words))
-        if entries
-        else None,
+        _entries(margin, words, axes),
     )
 
 
@@ -80,10 +78,18 @@ def _at_most(bound: float) -> str:
     return "0: the solution is exact" if bound == 0 else f"at most {number(bound)}"
 
 
-def _entries(margin: MaxMargin, words: Words) -> Markup:
-    few = list(margin.entries.items())[:MOST_ROWS]
-    rows = [[chip(words[query]), chip(words[token]), clean(value)] for (token, query), value in few]
-    return table(["last token", "token", "entry"], rows, len(margin.entries), "entries")
+def _entries(margin: MaxMargin, words: Words, axes: tuple[str, str]) -> Markup | None:
+    entries = [(place, value) for place, value in margin.entries.items() if value != 0]
+    if not entries:
+        return None
+    rows = [
+        [chip(words[column]), chip(words[row]), clean(value)]
+        for (row, column), value in entries[:MOST_ROWS]
+    ]
+    return folded(
+        f"{count(len(entries), 'entry', 'entries')} that are not 0",
+        table([*reversed(axes), "entry"], rows, len(entries), "entries"),
+    )
 
 
 def _contradiction(margin: MaxMargin, words: Words) -> Markup:

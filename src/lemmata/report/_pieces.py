@@ -1,5 +1,6 @@
 """Small pieces of a page about someone's own tokens: chips, shares, tables that end in time."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from lemmata._html import Markup, element, join
@@ -11,6 +12,9 @@ LONGEST_TEXT = 600
 
 MOST_ROWS = 200
 """Rows of any table."""
+
+LONG_CELL = 30
+"""Letters of a cell that needs room for a sentence, also on a phone."""
 
 DARKEST = 0.45
 """How much of the full colour stands behind a token; letters stay legible on it."""
@@ -68,8 +72,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]], total: int, wha
 
     A column of whole numbers is aligned to the right; numbers of other kinds come as text.
     """
-    right = [bool(rows) and all(isinstance(row[i], int) for row in rows) for i in range(len(head))]
-    look = ["number" if numeric else None for numeric in right]
+    look = [column_look([row[i] for row in rows]) for i in range(len(head))]
     top = [element("th", name, scope="col", class_=c) for name, c in zip(head, look, strict=True)]
     body = [
         element("tr", *[element("td", _cell(x), class_=c) for x, c in zip(row, look, strict=True)])
@@ -77,6 +80,14 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]], total: int, wha
     ]
     grid = element("table", element("thead", element("tr", *top)), element("tbody", *body))
     return join(scrolled(grid, what), more_line(total - len(rows), what))
+
+
+def column_look(cells: Sequence[object]) -> str | None:
+    """How a column looks: numbers to the right; sentences get room, and the page scrolls."""
+    if cells and all(isinstance(cell, int) for cell in cells):
+        return "number"
+    letters = [re.sub("<[^>]*>", "", str(cell)) for cell in cells]
+    return "prose" if any(len(text) > LONG_CELL for text in letters) else None
 
 
 def scrolled(content: Markup, label: str, look: str = "wide") -> Markup:

@@ -6,7 +6,7 @@ from lemmata._html import Markup, element, join
 from lemmata._plain import plain
 from lemmata.drawing import number
 
-from ._pieces import scrolled
+from ._pieces import column_look, scrolled
 
 
 def show(value: Any) -> Markup:
@@ -93,10 +93,7 @@ def _pairs(items: dict[str, Any]) -> Markup:
 
 
 def _table(rows: list[dict[str, Any]]) -> Markup:
-    numeric = {
-        name for name in rows[0] if all(isinstance(row[name], int | float | None) for row in rows)
-    }
-    style = {name: "number" if name in numeric else None for name in rows[0]}
+    style = {name: _style([row[name] for row in rows]) for name in rows[0]}
     head = [element("th", name, scope="col", class_=style[name]) for name in rows[0]]
     body = [
         element("tr", *[element("td", _line(row[name]), class_=style[name]) for name in row])
@@ -104,3 +101,9 @@ def _table(rows: list[dict[str, Any]]) -> Markup:
     ]
     grid = element("table", element("thead", element("tr", *head)), element("tbody", *body))
     return scrolled(grid, "numbers")
+
+
+def _style(column: list[Any]) -> str | None:
+    if all(isinstance(cell, int | float | None) for cell in column):
+        return "number"
+    return column_look([_line(cell) for cell in column])

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from rich.table import Table
 from rich.text import Text
 
-from lemmata._html import Markup, element
+from lemmata._html import Markup, element, join
 from lemmata._mathml import mathematics
 
 from ._pieces import clean, table
@@ -27,9 +27,18 @@ def _line(line: str | Text) -> Markup:
 
 
 def _table(found: Table) -> Markup:
-    head = [mathematics(clean(column.header)) for column in found.columns]
+    head = [_heading(clean(column.header)) for column in found.columns]
     rows = [
         [clean(cell) for cell in row]
         for row in zip(*(column.cells for column in found.columns), strict=True)
     ]
     return element("div", table(head, rows, len(rows), "rows"), class_="exact")
+
+
+def _heading(text: str) -> Markup:
+    """A heading with its formulas; one that is nothing else is also told in letters, unseen."""
+    shown = mathematics(text)
+    if not (shown.startswith("<math>") and shown.endswith("</math>")):
+        return shown
+    letters = element("span", text, class_="unseen")
+    return join(letters, element("span", shown, aria_hidden="true"))

@@ -37,6 +37,7 @@ class LimitView:
         margin: the max-margin solution that it is, with its certificate.
         facts: names with numbers or texts; None is left out.
         pairs: (query, (winner, loser)) under a title each, such as pairs that stay apart.
+        axes: what a row and a column of the margin's matrix stand for.
     """
 
     title: str
@@ -44,6 +45,7 @@ class LimitView:
     margin: MaxMargin | None = None
     facts: tuple[tuple[str, float | int | str | None], ...] = ()
     pairs: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
+    axes: tuple[str, str] = ("token", "last token")
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ let wire = null;
 let analysis = null;
 let verdicts = {};
 let prepared = null;
+let preparation = null;
 let glanced = null;
 let run = null;
 let heardOfRun = false;
@@ -67,8 +68,9 @@ function enter() {
   $("example").replaceChildren(h("option", { value: "" }, "your own"), ...here.examples.map(
     (example, i) => h("option", { value: i, selected: example.text === state.text }, example.title)));
   sayExample();
+  const attacked = $("claim").value;
   $("claim").replaceChildren(...here.claims.map((claim) =>
-    h("option", { value: claim.name }, `${claim.name}${claim.kind ? ` (fails: ${claim.kind})` : ""}`)));
+    h("option", { value: claim.name, selected: claim.name === attacked }, `${claim.name}${claim.kind ? ` (fails: ${claim.kind})` : ""}`)));
   sayClaim();
   $("text").value = state.text;
   const plans = state.suffix === ".json";
@@ -93,11 +95,16 @@ function sayClaim() {
 
 function hearStatement(said) {
   if (said.label !== $("claim").value || !said.news) return;
-  $("claim-says").replaceChildren(...math(said.news.statement));
+  const { kind } = setting().claims.find((claim) => claim.name === said.label);
+  $("claim-says").replaceChildren(...math(said.news.statement), ...(kind
+    ? [h("span", { class: "note" }, ` (known to fail as printed: ${offered.kinds[kind]})`)] : []));
 }
 
 function compile() {
-  if (prepared === key()) return;
+  if (prepared === key()) {
+    if (preparation?.label === prepared) hearPrepare(preparation); // what was changed is as it was
+    return;
+  }
   prepared = key();
   wire.ask("prepare", { ...sheet(), label: prepared });
 }
@@ -134,6 +141,7 @@ function changed() {
 function hearPrepare(said) {
   // What comes next is there before it is asked for: the program, then what theorems say.
   if (said.label !== key()) return;
+  preparation = said;
   const now = { running: "compiling for this data …", done: "ready: training starts at once" };
   $("ready").textContent = now[said.state] ?? "";
   if (said.state === "running" || glanced === dataKey()) return;
@@ -181,7 +189,7 @@ function hearAnalysis(said) {
   drawSliders($("sliders"), analysis.sliders, slide);
   $("text-fold").open = !analysis.sliders.length;
   $("problems").replaceChildren(...problems());
-  drawTheorems($("statements"), analysis.theorems, verdicts);
+  drawTheorems($("statements"), analysis.theorems, verdicts, offered.kinds);
   performance.mark("drawn");
 }
 
@@ -255,7 +263,7 @@ function hearVerdicts(kind, said) {
     : kind === "glance" ? "checking what takes no training …" : "starting …"
     : said.state === "refused" ? said.reason : "";
   $("judging").textContent = now;
-  if (analysis) drawTheorems($("statements"), analysis.theorems, verdicts);
+  if (analysis) drawTheorems($("statements"), analysis.theorems, verdicts, offered.kinds);
 }
 
 function hearAttack(said) {

@@ -50,7 +50,7 @@ function limits(all) {
     limit.says.map((text) => h("p", {}, math(text))),
     h("dl", {}, limit.facts.flatMap((fact) =>
       [h("dt", {}, fact.name), h("dd", {}, fact.value)])),
-    limit.entries.length ? entries(limit.entries) : null));
+    limit.matrix ? matrix(limit.matrix) : null));
 }
 
 function brief(limit) {
@@ -61,16 +61,14 @@ function brief(limit) {
   return norm ? h("span", { class: "brief" }, ` norm ${norm}`) : null;
 }
 
-function entries(all) {
-  const rows = [...new Set(all.map((entry) => entry.token))];
-  const columns = [...new Set(all.map((entry) => entry.query))];
-  const value = (row, column) =>
-    all.find((entry) => entry.token === row && entry.query === column)?.value ?? "0";
-  return h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "exact" },
-    h("thead", {}, h("tr", {}, h("th", {}, "word \\ last word"),
+function matrix({ axes, rows, columns, values, hidden }) {
+  const grid = h("table", { class: "exact" },
+    h("thead", {}, h("tr", {}, h("th", {}, axes.join(" \\ ")),
       columns.map((column) => h("th", { scope: "col" }, column)))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row),
-      columns.map((column) => h("td", {}, value(row, column))))))));
+    h("tbody", {}, rows.map((row, i) => h("tr", {}, h("th", { scope: "row" }, row),
+      values[i].map((value) => h("td", {}, value))))));
+  return [h("div", { class: "scroll", tabindex: "0" }, grid),
+    hidden ? h("p", { class: "note" }, `and ${hidden.toLocaleString()} more entries, not shown`) : null];
 }
 
 function outlook(selections) {
@@ -104,11 +102,18 @@ export function orders(found) {
   ].filter(Boolean);
 }
 
+function heading(text) {
+  // A heading that is nothing but a formula is also told in letters, to those who hear the page.
+  const shown = math(text);
+  return h("th", { scope: "col" }, shown.some((node) => node.nodeName !== "math") ? shown
+    : [h("span", { class: "unseen" }, text), h("span", { "aria-hidden": "true" }, shown)]);
+}
+
 export function words(items) {
   // What a setting says in words: lines and tables.
   return items.map((item) => item.head
     ? h("div", { class: "scroll", tabindex: "0" }, h("table", {},
-      h("thead", {}, h("tr", {}, item.head.map((x) => h("th", { scope: "col" }, math(x))))),
+      h("thead", {}, h("tr", {}, item.head.map(heading))),
       h("tbody", {}, item.rows.map((row) => h("tr", {}, row.map((x) => h("td", {}, x)))))))
     : item.style === "bold" ? h("h3", {}, math(item.says))
       : h("p", { class: /red|yellow/.test(item.style) ? "caution" : null }, math(item.says)));

@@ -23,7 +23,7 @@ function attention(pictures) {
     return { row, show };
   });
   const figure = h("figure", { class: "attention" },
-    h("figcaption", {}, "Attention on each sample, in percent: the darker, the more. "
+    h("figcaption", {}, "Attention on each sample, in percent: the stronger the colour, the more. "
       + (pictures.some((picture) => picture.goal.length) ? "What should be selected is underlined."
         : "")), rows.map(({ row }) => row));
   return { figure, show: (index) => rows.forEach(({ show }) => show(index)) };

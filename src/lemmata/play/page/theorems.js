@@ -7,7 +7,7 @@ const badge = (words, look) => h("span", { class: `badge ${look}` }, words);
 const unmet = (title, said) => said.length ? h("p", { class: "note" }, title,
   said.map((says, i) => [i ? "; " : "", ...math(says)]).flat()) : null;
 
-export function drawTheorems(place, theorems, { glance, judge }) {
+export function drawTheorems(place, theorems, { glance, judge }, kinds) {
   // Verdicts come at a glance; those that take training when they are asked for.
   const all = [...(glance?.verdicts ?? []), ...(judge?.verdicts ?? [])];
   const verdicts = new Map(all.map((verdict) => [verdict.name, verdict]));
@@ -18,14 +18,14 @@ export function drawTheorems(place, theorems, { glance, judge }) {
   place.replaceChildren(h("ul", { class: "theorems" }, theorems.map((theorem) => {
     const verdict = theorem.applies ? verdicts.get(theorem.name) : null;
     const known = theorem.kind && !verdict ? h("span", { class: "note" },
-      ` (as printed it is known to fail somewhere: ${theorem.kind})`) : null;
+      ` (as printed it is known to fail somewhere; ${kinds[theorem.kind]})`) : null;
     return h("li", {}, h("code", {}, theorem.name), " ",
       theorem.applies ? badge("applies", "good")
         : badge(theorem.open.length && !theorem.broken.length ? "may apply" : "does not apply", "idle"), " ",
       verdict ? badge(`${verdict.status} on this data`, verdict.status)
         : theorem.applies && glance?.final ? badge("takes training to check", "idle") : null,
       h("p", {}, math(theorem.statement), known),
-      unmet("Not met: ", theorem.broken), unmet("Not known: ", theorem.open),
+      unmet("It needs: ", theorem.broken), unmet("It is not known whether: ", theorem.open),
       verdict ? h("p", { class: "note" }, verdict.reason,
         verdict.status === "fails" ? ` (${verdict.worth})` : "") : null);
   })));

@@ -48,10 +48,20 @@ def orders_view(
 
 def _limits(dataset: Dataset) -> tuple[LimitView, ...]:
     margins = (
-        ("The direction of attention, W_kq*", ATTENTION, dataset.attention_margin),
-        ("The direction of the linear layer, W_ov*", VALUES, dataset.value_margin),
+        (
+            "The direction of attention, W_kq*",
+            ATTENTION,
+            dataset.attention_margin,
+            ("token", "last token"),
+        ),
+        (
+            "The direction of the linear layer, W_ov*",
+            VALUES,
+            dataset.value_margin,
+            ("next token", "token"),
+        ),
     )
     return tuple(
-        LimitView(title, (f"{says} {GROWTH}" if m.status is Status.SOLVED else says,), m)
-        for title, says, m in margins
+        LimitView(title, (f"{says} {GROWTH}" if m.status is Status.SOLVED else says,), m, axes=axes)
+        for title, says, m, axes in margins
     )
