@@ -134,5 +134,5 @@ def test_an_attack_tells_what_is_wrong_with_dynamics_of_ones_own() -> None:
     def halves(run: Any) -> Any:
         return lm.at_most(run.size, 1.0)
 
-    with pytest.raises(InputError, match="Steps.start is a Dataset"):
+    with pytest.raises(InputError, match=r"Steps\.start is a Dataset"):
         lm.falsify(halves, budget=20.0)

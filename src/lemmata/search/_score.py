@@ -64,9 +64,9 @@ def try_all(
 ) -> list[Attempt]:
     """Every instance that meets the hypotheses and on which something is said.
 
-    Instances that cannot be evaluated are set aside: a batch with one of them is halved. What
-    the statement itself raised, or dynamics of its own, is added to ``errors``. What does not fit into the time of the clock
-    raises ``TooSlowError``.
+    Instances that cannot be evaluated are set aside: a batch with one of them is halved. What the
+    statement itself raised, or dynamics of its own, is added to ``errors``. What does not fit into
+    the time of the clock raises ``TooSlowError``.
     """
     if not instances:
         return []
