@@ -122,13 +122,17 @@ def _agreement(tasks: int, kills: int, place: Path) -> None:
 
 
 def _kill(cluster: Any, kills: int) -> None:
-    """Kill a random worker now and then."""
+    """Kill a random worker now and then; never one that is still being started anew.
+
+    Dask's nannies give up on a process that dies while it starts.
+    """
     draw = random.Random(0)
-    for _ in range(kills):
+    while kills:
         time.sleep(draw.uniform(1.0, 3.0))
         nannies = [nanny for nanny in cluster.workers.values() if nanny.pid]
-        if nannies:
+        if len(cluster.scheduler.workers) == len(cluster.workers) == len(nannies):
             os.kill(draw.choice(nannies).pid, signal.SIGKILL)
+            kills -= 1
 
 
 def _overhead(place: Path) -> None:
