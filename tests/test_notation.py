@@ -174,6 +174,8 @@ def test_the_table_of_all_claims_is_latex(tmp_path: Path) -> None:
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
+    wide = [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", done.stdout)]
+    assert max(wide, default=0) < 50  # one formula has no place to break
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from lemmata.play._catalogue import catalogue_of
 from lemmata.play._jobs import HaltedError, Jobs, trains
 from lemmata.play._requests import Ask
 from lemmata.play._sheet import Sheet, read_sheet
+from lemmata.settings import Example
 from lemmata.training import Film
 
 TEXT = "a b c a\nb a c b\nb c b"
@@ -82,6 +83,13 @@ def test_the_linear_layer_has_axes_of_its_own(jobs: Jobs) -> None:
     assert values["rows"] == values["columns"] == ["the", "cat", "sat"]
     follows = [row.index(max(row, key=Fraction)) for row in values["values"]]
     assert follows == [2, 0, 1]  # the follows sat, cat follows the, sat follows cat
+
+
+def test_examples_have_lists_of_numbers_in_one_line() -> None:
+    document = {"T": 20, "tests": [[5, 2], [40, 2]], "name": "a [ b ]", "words": ["x [", "] y"]}
+    text = Example.of("", "", document).text
+    assert json.loads(text) == document
+    assert "  [5, 2],\n  [40, 2]\n" in text
 
 
 def test_data_that_cannot_be_read_is_told_without_its_place_on_disk(jobs: Jobs) -> None:

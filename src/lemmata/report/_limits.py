@@ -14,6 +14,8 @@ from ._pieces import MOST_ROWS, chip, clean, count, facts, folded, table
 MOST_PROBLEMS = 50
 LONGEST_FRACTION = 10**30
 
+ASSUMPTION_HEAD = ("assumption", "what it asks", "status", "problems")
+
 STATUS = {
     Status.SOLVED: "there is one",
     Status.ZERO: "no token strictly beats another, so there is no direction: the weights stay "
@@ -131,7 +133,8 @@ def statements(view: OrdersView) -> Markup:
     ]
     assumptions = [
         [
-            element("code", clean(name)),
+            clean(name).replace("_", " "),
+            mathematics(clean(view.asks.get(name, ""))),
             _badge(not broken, "holds", "broken"),
             ", ".join(clean(code) for code in dict.fromkeys(problem.code for problem in broken)),
         ]
@@ -149,7 +152,12 @@ def statements(view: OrdersView) -> Markup:
         if theorems
         else None,
         element("h3", "Assumptions"),
-        table(["assumption", "status", "problems"], assumptions, len(assumptions), "assumptions"),
+        table(
+            ["assumption", "what it asks", "status", "problems"],
+            assumptions,
+            len(assumptions),
+            "assumptions",
+        ),
         _problems(view.problems),
     )
 

@@ -17,6 +17,7 @@ from ._pieces import (
     MOST_ROWS,
     chip,
     clean,
+    count,
     facts,
     folded,
     more_line,
@@ -26,6 +27,9 @@ from ._pieces import (
 )
 
 MOST_INSTANCES = 10
+
+MOST_CAUTIONS = 5
+"""Problems that are told at once; the others are folded away."""
 
 MOST_POSITIONS = 40
 """Of an input that is shown."""
@@ -77,7 +81,10 @@ def _instance(folder: Path, stem: str, setting: AbstractSetting[Any], run: Run, 
     instance, reason = run.instances[i], run.reasons[i]
     head = element("h2", clean(instance.name))
     notes = [f"{problem.message} ({problem.where})" for problem in instance.problems]
-    cautions = [element("p", clean(text), class_="caution") for text in notes[:MOST_ROWS]]
+    lines = [element("p", clean(text), class_="caution") for text in notes[:MOST_ROWS]]
+    cautions, others = lines[:MOST_CAUTIONS], lines[MOST_CAUTIONS:]
+    if others:
+        cautions.append(folded(count(len(others), "more problem"), *others))
     if not run.trained[i]:
         return element("article", head, element("p", f"Not trained: {reason}"), *cautions)
     if reason is not None:
@@ -112,7 +119,8 @@ def _curves(folder: Path, stem: str, setting: AbstractSetting[Any], run: Run, i:
     ]
     svg = picture_bytes(plot_panels(run.steps, panels), "svg")
     write_whole(folder / f"{stem}.svg", svg)
-    said = "Solid: what was recorded. Dashed: what theory says." if forecasts else ""
+    said = "t counts the steps. Solid: what was recorded." if len(run.steps) else ""
+    said += " Dashed: what theory says." if forecasts else ""
     meanings = [
         (panel.title, titles[panel.title].says) for panel in panels if panel.title in titles
     ]

@@ -1,5 +1,6 @@
 """An analysis as a page in the words of its setting: what the terminal says, as HTML."""
 
+import re
 from collections.abc import Iterable
 
 from rich.table import Table
@@ -10,13 +11,17 @@ from lemmata._mathml import mathematics
 
 from ._pieces import clean, table
 
+CITES = "Numbers in brackets, as in (1), are equations of the paper."
+
 LOOKS = {"bold red": "caution", "yellow": "caution", "dim": "note"}
 """How a style of the terminal looks on a page."""
 
 
 def article(items: Iterable[str | Text | Table]) -> Markup:
     """Bold lines as headings, other lines as paragraphs, tables as tables."""
-    return element("article", *[_table(i) if isinstance(i, Table) else _line(i) for i in items])
+    shown = [_table(item) if isinstance(item, Table) else _line(item) for item in items]
+    cites = any(re.search(r"\(\d+\)", piece) for piece in shown)
+    return element("article", *shown, element("p", CITES, class_="note") if cites else None)
 
 
 def _line(line: str | Text) -> Markup:

@@ -65,6 +65,7 @@ class OrdersView:
         predictions: what will be selected from each sample; None if that is not said.
         limits: where training goes.
         assumptions: each with the problems that break it.
+        asks: what each of these asks, in words.
         theorems: each with the hypotheses that the data does not meet.
         problems: all that is wrong with the data.
         winner: what beats the other tokens of a sequence, in words.
@@ -83,6 +84,7 @@ class OrdersView:
     predictions: tuple[Selection, ...] | None = None
     limits: tuple[LimitView, ...] = ()
     assumptions: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
+    asks: Mapping[str, str] = field(default_factory=dict)
     theorems: Mapping[str, tuple[Hypothesis, ...]] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     winner: str = "the label"

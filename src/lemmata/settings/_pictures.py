@@ -1,6 +1,7 @@
 """What a page can show of a run at every record: attention, matrices, planes and charts."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -156,7 +157,14 @@ class Example:
     @classmethod
     def of(cls, title: str, says: str, document: Mapping[str, Any]) -> "Example":
         """Data that a JSON file holds."""
-        return cls(title, says, json.dumps(plain(document), indent=1), ".json")
+        text = json.dumps(plain(document), indent=1)
+        return cls(title, says, re.sub(r"\[[^][{}]*\]", _in_one_line, text), ".json")
+
+
+def _in_one_line(innermost: re.Match[str]) -> str:
+    """A list without lists, as JSON, which breaks lines between words only."""
+    tight = re.sub(r"(?<=\[)\n\s*|\n\s*(?=\])", "", innermost[0])
+    return re.sub(r"\n\s*", " ", tight)
 
 
 def first_letters(sentences: Sequence[Sequence[int]]) -> str:

@@ -206,7 +206,8 @@ function slide(name, value) {
   try {
     const document = JSON.parse(state.text);
     document[name] = value;
-    state.text = JSON.stringify(document, null, 1);
+    const oneLine = (list) => list.replace(/(?<=\[)\n\s*|\n\s*(?=\])/g, "").replace(/\n\s*/g, " ");
+    state.text = JSON.stringify(document, null, 1).replace(/\[[^\][{}]*\]/g, oneLine);
     $("text").value = state.text;
     sayExample();
     edited();

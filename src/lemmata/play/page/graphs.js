@@ -111,10 +111,12 @@ function heading(text) {
 
 export function words(items) {
   // What a setting says in words: lines and tables.
-  return items.map((item) => item.head
+  const cites = items.some((item) => /\(\d+\)/.test([item.says, ...(item.head ?? [])].join()));
+  const note = h("p", { class: "note" }, "Numbers in brackets, as in (1), are equations of the paper.");
+  return [...(cites ? [note] : []), ...items.map((item) => item.head
     ? h("div", { class: "scroll", tabindex: "0" }, h("table", {},
       h("thead", {}, h("tr", {}, item.head.map(heading))),
       h("tbody", {}, item.rows.map((row) => h("tr", {}, row.map((x) => h("td", {}, x)))))))
     : item.style === "bold" ? h("h3", {}, math(item.says))
-      : h("p", { class: /red|yellow/.test(item.style) ? "caution" : null }, math(item.says)));
+      : h("p", { class: /red|yellow/.test(item.style) ? "caution" : null }, math(item.says)))];
 }

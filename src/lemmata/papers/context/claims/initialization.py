@@ -113,8 +113,8 @@ def proposition_1(evidence: Evidence[Start]) -> Comparisons:
     name = evidence.names[case]
     return Fact(
         logs[case] > -np.inf,
-        f"zeta_0 over the largest eigenvalue is 10^{logs[case]:.1f} on {name}, the least of "
-        f"{len(logs)} tasks",
+        f"zeta_0 over the largest eigenvalue is 10^{logs[case]:.1f} on {name}"
+        + (f", the least of {len(logs)} tasks" if len(logs) > 1 else ""),
         checked=len(logs),
         witness={"dataset": name, "log10": logs[case]},
         part="least eigenvalue",

@@ -83,7 +83,10 @@ class Zeta:
     def describe(self) -> Iterator[Text]:
         """zeta_0, and how well it is known."""
         if self.kind == "exact":
-            yield Text(f"The theory's rates depend on zeta_0 = {_number(self.value)}.")
+            yield Text(
+                f"The theory's rates depend on zeta_0 = {_number(self.value)} of (14), which is "
+                "small if the heads look at the prompt in similar ways."
+            )
         elif self.kind == "at most":
             many = "one token" if self.tokens == 1 else f"{self.tokens} tokens"
             yield Text(
@@ -141,8 +144,9 @@ class Guarantees:
         """Step sizes, rates and T, version by version."""
         least, most = ("at least ", "at most ") if zeta.kind == "at most" else ("", "")
         yield Text(
-            f"The least gamma that (15) allows is {least}{_number(self.gamma)}. "
-            "The step sizes and what they guarantee, by the version of the smoothness L:"
+            f"The least gamma that (15) allows, the root of eta_w / eta_Q, is "
+            f"{least}{_number(self.gamma)}. The step sizes and what they guarantee, by the version "
+            "of the smoothness L, a bound on how fast slopes change:"
         )
         table = Table("version of L", "L", "eta_Q", "eta_w", "rate a step", "T of (21)", box=None)
         for name, row in self.versions.items():

@@ -153,7 +153,8 @@ class ConvergenceAnalysis(AbstractAnalysis):
     def orders_view(self) -> OrdersView:
         """The same for a page."""
         facts = {"setting": "convergence", **self.facts}
-        return orders_view(self.dataset, facts, self.assumptions)
+        asks = {name: hypothesis.says for name, hypothesis in ASSUMPTIONS.items()}
+        return orders_view(self.dataset, facts, self.assumptions, asks)
 
 
 def _summary(solution: MaxMargin) -> dict[str, Any]:

@@ -28,7 +28,10 @@ GLOSSARY = {
 
 
 def orders_view(
-    dataset: Dataset, facts: Mapping[str, str | int], assumptions: Mapping[str, Sequence[Problem]]
+    dataset: Dataset,
+    facts: Mapping[str, str | int],
+    assumptions: Mapping[str, Sequence[Problem]],
+    asks: Mapping[str, str],
 ) -> OrdersView:
     """Everything that a page shows."""
     contradicted = dataset.attention_status is Status.INFEASIBLE
@@ -39,6 +42,7 @@ def orders_view(
         collocation=dataset.collocation.following,
         limits=_limits(dataset),
         assumptions={name: tuple(broken) for name, broken in assumptions.items()},
+        asks=asks,
         problems=dataset.problems,
         winner=WINNER,
         caution=CONTRADICTION if contradicted else None,

@@ -4,7 +4,7 @@ from lemmata.margin import Status
 from lemmata.settings import CONTRADICTION, LimitView, OrdersView
 
 from ._dataset import Dataset
-from ._reading import Reading
+from ._reading import ASSUMPTIONS, Reading
 
 TIES = (
     "They share the attention. The shares do not depend on chance: they are given by a matrix "
@@ -49,6 +49,7 @@ def orders_view(reading: Reading) -> OrdersView:
         predictions=reading.predictions,
         limits=_limits(dataset),
         assumptions=reading.broken,
+        asks={name: hypothesis.says for name, hypothesis in ASSUMPTIONS.items()},
         problems=dataset.problems,
         ties=TIES,
         caution=None if dataset.feasible else CONTRADICTION,

@@ -100,6 +100,8 @@ def _attention(trained: TrainedPlan) -> Iterator[Attention]:
     names = tuple(f"chosen {k + 1}" if k < q else f"other {k + 1 - q}" for k in range(T))
     most = max(MOST_POSITIONS, q + 1)
     title = f"should select the {q} chosen of {T} positions, evenly; all others get the same"
+    if most < T:
+        title += f" ({T - most} more of them are not shown)"
     yield Attention(title, names[:most], weights[:, :most], tuple(range(q)))
 
 
