@@ -456,6 +456,8 @@ def test_rates_are_shown_once_they_are_known() -> None:
         run = Run("context", "", plans, evidence, (None,), (True,), diverged=(None,), model=(one,))
         chart = _rate(run, 0)
         assert chart.x == (1, 2, 4, 8)
+        assert chart.log_x
+        assert chart.log_y
         rates = [math.log(2), math.nan, math.log(4) / 2, math.log(2) / 4]
         for record, row in enumerate(chart.curves["given by training"]):
             expected = rates[:record] + [math.nan] * (4 - record)

@@ -138,6 +138,24 @@ def measured(case: Descended, points: list[oracle.Point]) -> dict[str, float]:
     }
 
 
+def test_a_gap_is_judged_against_the_first_one() -> None:
+    """Labels 2^-240 times as large have a loss 2^-480 times as large, and descend the same."""
+    usual, s = oracle.draw(2, 4, 3, 2, 0.25, 7), 2.0**-240
+    small = usual._replace(representations=s * usual.representations, tau=s**2 * usual.tau)
+    Q, w = oracle.draw_heads(usual, 3, 7)
+    found = descend(
+        [Task(*usual), Task(*small)],
+        [from_heads(Q, 0 * w)] * 2,
+        np.array([[0.3, 0.4], [0.3 / s**2, 0.4 / s**2]]),
+        np.full(2, RATE),
+        np.array([0, 10]),
+    )
+    for name in ("excess", "descent"):
+        first, second = found.series[name][:2, 1]
+        assert np.isfinite(first)
+        assert second == pytest.approx(first, rel=1e-9), name
+
+
 @pytest.mark.parametrize("row", [6, 7, 8, 9])
 def test_descent_by_a_loop(descended, row):
     case = CASES[row]

@@ -322,6 +322,8 @@ def test_other_lengths_and_even_attention() -> None:
     run = run_of(trained(plan, **SERIES), STEPS)
     (chart,) = [p for p in SETTING.pictures(run, 0) if isinstance(p, Chart)]
     assert chart.x == (5, 7, 10, 20, 40, 80, 160, 500)
+    assert chart.log_x
+    assert chart.log_y
     even = [1.5 * (1 / 4 - 1 / T) for T in chart.x]
     assert chart.fixed["even attention"] == pytest.approx(even)
     losses = chart.curves["loss"]
