@@ -342,6 +342,9 @@ def test_forecasts_are_of_one_head_and_a_loss_whose_limit_is_global():
     grown = run.evidence.norm[0, -1] + np.sqrt(2) * np.log(steps[1:] / 16)
     assert (grown > 0).all()
     np.testing.assert_allclose(found["norm"], [np.nan, *grown], rtol=1e-12)
+    for algorithm in ("gd", "flow"):
+        run = SETTING.train([chain], {"algorithm": algorithm, "steps": 0})
+        assert np.isnan(SETTING.forecasts(run, 0)[-1].values).all()  # quietly
     assert set(said(algorithm="factored")[1]) == {"correlation"}
     for local in ({"heads": 2}, {"loss": "squared", "head": "embedding"}):
         assert said(algorithm="gd", **local)[1] == {}

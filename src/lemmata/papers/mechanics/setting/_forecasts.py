@@ -39,7 +39,7 @@ def forecasts(run: Run, i: int) -> list[Forecast]:
     elif algorithm == "path":
         said.append(_falling(gap, norm, "like 1/R²"))
     elif algorithm in ("gd", "flow"):
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # at step 0, or with no step at all
             grown = norm[-1] + dataset.norm * np.log(steps / steps[-1])
         growth = np.where(grown > 0, grown, np.nan)
         said.append(Forecast("norm", growth, "‖W^mm‖ ln t + const"))
