@@ -351,6 +351,8 @@ def test_every_setting_is_trained_saved_and_open_to_all(
     assert page.locator("table.heat").count() >= 1
     assert page.locator("#statements math").count() > 2
     assert "$" not in page.locator("main").inner_text()
+    cites = page.get_by_text("are equations of the paper").count()
+    assert cites == (setting == "context")  # O(4) in another is no equation
     names = saved_pictures(page)
     assert len(names) == pictures
     assert all(name.endswith(".svg") for name in names)

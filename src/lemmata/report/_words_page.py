@@ -20,7 +20,7 @@ LOOKS = {"bold red": "caution", "yellow": "caution", "dim": "note"}
 def article(items: Iterable[str | Text | Table]) -> Markup:
     """Bold lines as headings, other lines as paragraphs, tables as tables."""
     shown = [_table(item) if isinstance(item, Table) else _line(item) for item in items]
-    cites = any(re.search(r"\(\d+\)", piece) for piece in shown)
+    cites = any(re.search(r"\s\(\d+\)", piece) for piece in shown)
     return element("article", *shown, element("p", CITES, class_="note") if cites else None)
 
 

@@ -75,7 +75,7 @@ function outlook(selections) {
   if (!selections || !selections.length) return null;
   return h("details", {},
     h("summary", {}, "What attention selects from each sample in the end"),
-    h("div", { class: "scroll", tabindex: "0" }, h("table", {},
+    h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "told" },
       h("thead", {}, h("tr", {}, ["sample", "answer", "selects"].map((x) =>
         h("th", { scope: "col" }, x)))),
       h("tbody", {}, selections.map((one) => h("tr", {},
@@ -111,7 +111,7 @@ function heading(text) {
 
 export function words(items) {
   // What a setting says in words: lines and tables.
-  const cites = items.some((item) => /\(\d+\)/.test([item.says, ...(item.head ?? [])].join()));
+  const cites = items.some((item) => /\s\(\d+\)/.test([item.says, ...(item.head ?? [])].join()));
   const note = h("p", { class: "note" }, "Numbers in brackets, as in (1), are equations of the paper.");
   return [...(cites ? [note] : []), ...items.map((item) => item.head
     ? h("div", { class: "scroll", tabindex: "0" }, h("table", {},
