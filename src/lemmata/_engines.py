@@ -7,6 +7,7 @@ handed out again, a few times.
 
 import multiprocessing
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -21,12 +22,19 @@ MOST_LOSSES = 100
 IN_FLIGHT = 3
 """Tasks that are handed out at a time, for each worker."""
 
+PATIENCE = 10.0
+"""Seconds for which a cluster may be without a worker before it is said."""
+
+LOOK = 0.02
+"""Seconds between two looks at what a cluster has done."""
+
 TaskT = TypeVar("TaskT")
 ResultT = TypeVar("ResultT")
 
 Work = Callable[[TaskT], ResultT]
 Done = Iterator[tuple[TaskT, ResultT]]
 Engine = Callable[[Sequence[TaskT]], Done[TaskT, ResultT]]
+Announce = Callable[[str], None]
 
 
 def here(work: Work[TaskT, ResultT]) -> Engine[TaskT, ResultT]:
@@ -80,8 +88,17 @@ def _handed_out(
             yield running.pop(future), future.result()
 
 
-def dask(work: Work[TaskT, ResultT], address: str) -> Engine[TaskT, ResultT]:
-    """On the workers of a running Dask scheduler, which needs lemmata on every one of them."""
+def dask(
+    work: Work[TaskT, ResultT],
+    address: str,
+    announce: Announce = lambda _: None,
+    patience: float = PATIENCE,
+) -> Engine[TaskT, ResultT]:
+    """On the workers of a running Dask scheduler, which needs lemmata on every one of them.
+
+    ``announce`` is told when no worker has been there for so many seconds, and when one has come:
+    a queue of a cluster may take hours, so that waiting is no error.
+    """
     try:
         import distributed
     except ImportError as error:
@@ -93,13 +110,39 @@ def dask(work: Work[TaskT, ResultT], address: str) -> Engine[TaskT, ResultT]:
         except (OSError, ValueError) as error:
             raise InputError(f"no Dask scheduler answers at {address}: {error}") from error
         with client:
-            yield from _on_cluster(client, work, tasks)
+            yield from _on_cluster(client, work, tasks, _Hands(client, announce, patience))
 
     return run
 
 
+class _Hands:
+    """Says when a cluster has been without workers for some time, and when it has some again."""
+
+    def __init__(self, client: Any, announce: Announce, patience: float) -> None:
+        self._client, self._announce, self._patience = client, announce, patience
+        self._seen = self._asked = time.monotonic()
+        self._missed = False
+
+    def look(self) -> None:
+        """Ask the scheduler, some times in the span of patience."""
+        now = time.monotonic()
+        if now - self._asked < self._patience / 5:
+            return
+        self._asked = now
+        if self._client.nthreads():
+            if self._missed:
+                self._announce("a worker has joined the cluster")
+            self._seen, self._missed = now, False
+        elif now - self._seen > self._patience and not self._missed:
+            self._announce(
+                "no worker is on the cluster; it goes on when one joins (dask worker ADDRESS), and "
+                "what is done is kept if you stop it"
+            )
+            self._missed = True
+
+
 def _on_cluster(
-    client: Any, work: Work[TaskT, ResultT], tasks: Sequence[TaskT]
+    client: Any, work: Work[TaskT, ResultT], tasks: Sequence[TaskT], hands: _Hands
 ) -> Done[TaskT, ResultT]:
     import distributed
 
@@ -110,18 +153,25 @@ def _on_cluster(
 
     running = {submit(task): task for task in tasks}
     queue = distributed.as_completed(running, loop=client.loop)
-    for future in queue:
-        task = running.pop(future)
-        try:
-            result = future.result()
-        except (distributed.KilledWorker, OSError) as error:
-            losses += 1
-            if losses > MOST_LOSSES:
-                raise InputError(f"workers died {losses} times; is there enough memory?") from error
-            again = submit(task)
-            running[again] = task
-            queue.add(again)
-            continue
-        with suppress(Exception):
-            future.release()
-        yield task, result
+    while running:
+        finished = queue.next_batch(block=False)
+        if not finished:
+            hands.look()
+            time.sleep(LOOK)
+        for future in finished:
+            task = running.pop(future)
+            try:
+                result = future.result()
+            except (distributed.KilledWorker, OSError) as error:
+                losses += 1
+                if losses > MOST_LOSSES:
+                    raise InputError(
+                        f"workers died {losses} times; is there enough memory?"
+                    ) from error
+                again = submit(task)
+                running[again] = task
+                queue.add(again)
+                continue
+            with suppress(Exception):
+                future.release()
+            yield task, result

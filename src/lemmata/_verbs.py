@@ -27,6 +27,7 @@ from lemmata.settings import AbstractSetting, Track, options_in, silent
 from lemmata.training import Store
 
 from ._analyses import Analyses, Analysis
+from ._engines import Announce
 from ._errors import InputError, unknown_name
 
 OptionsT = TypeVar("OptionsT")
@@ -60,6 +61,7 @@ def analyze(
     workers: int = 1,
     scheduler: str | None = None,
     track: Track = silent,
+    announce: Announce = lambda line: None,
     **reading: Any,
 ) -> Any:
     """What data means to a setting: one analysis for one instance, ``Analyses`` for several.
@@ -76,6 +78,7 @@ def analyze(
         workers: processes, for a corpus; several are spawned, which wants a guarded main module.
         scheduler: the address of a Dask scheduler, which then counts the corpus.
         track: shows progress on a corpus.
+        announce: is told when a Dask cluster has no workers.
         reading: how a corpus is read: ``window``, ``tokenizer``, ``min_count``, ``column``,
             ``held_out``; see ``lemmata.corpus.Reading``.
     """
@@ -87,8 +90,9 @@ def analyze(
                 raise InputError(f"{data} is a store: it has been read already")
             return Corpus(data)
         place = Path(f"{data}.store") if store is None else Path(store)
-        how = {"memory": memory, "workers": workers, "scheduler": scheduler, "track": track}
-        return Corpus(build(Path(data), place, _checked(Reading, reading), **how))
+        where = {"memory": memory, "workers": workers, "scheduler": scheduler}
+        told = {"track": track, "announce": announce}
+        return Corpus(build(Path(data), place, _checked(Reading, reading), **where, **told))
     if reading or store is not None or scheduler is not None:
         raise InputError("these options are for a corpus: say window=32, and give a path")
     instances, home, single = _instances(data, setting, embeddings)

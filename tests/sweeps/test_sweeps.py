@@ -1,6 +1,7 @@
 """Sweeps: grids as typed, tasks that run once, results that merge, engines that lose workers."""
 
 import json
+import math
 import os
 import shutil
 import sys
@@ -12,6 +13,7 @@ import pytest
 from oracles.terminal import answer, run
 
 import lemmata as lm
+from lemmata._engines import dask
 from lemmata.sweeps import Results, draw_sweep, points_of, read_axis
 from lemmata.sweeps._table import same_order
 from lemmata.sweeps._tasks import Group, run_group
@@ -276,6 +278,22 @@ def test_dask_gives_the_same_table_with_workers_killed(
     assert table.document() == quiet.document()
     with pytest.raises(lm.InputError, match="no Dask scheduler answers"):
         lm.sweep(TARGET, scheduler="tcp://127.0.0.1:9")
+
+
+def test_a_cluster_without_workers_is_told_and_goes_on_when_one_joins() -> None:
+    distributed = pytest.importorskip("distributed")
+    how = {"n_workers": 0, "threads_per_worker": 1, "dashboard_address": None}
+    told: list[str] = []
+    with distributed.LocalCluster(silence_logs=50, processes=False, **how) as cluster:
+
+        def announce(line: str) -> None:
+            told.append(line)
+            if "no worker" in line:
+                cluster.scale(1)
+
+        engine = dask(math.sqrt, cluster.scheduler_address, announce, patience=0.2)
+        assert sorted(engine([1, 4, 9])) == [(1, 1.0), (4, 2.0), (9, 3.0)]
+    assert [line.split(" ")[0] for line in told[:1]] == ["no"]
 
 
 def test_powers_are_fitted_with_their_error() -> None:

@@ -21,7 +21,7 @@ from lemmata.corpus import (
 from lemmata.report import write_corpus
 
 from ._progress import progress
-from ._terminal import answers, messages, print_json
+from ._terminal import announce, answers, messages, print_json
 
 READING = ("window", "tokenizer", "min_count", "column", "held_out")
 """How a corpus is read; a store has been."""
@@ -65,7 +65,8 @@ def analyze_corpus(file: Path, out: Path | None, as_json: bool, given: dict[str,
         options.setdefault("workers", os.cpu_count() or 1)
         folder = make_folder((out or Path("lemmata-out")) / "analyze")
         with progress() as track:
-            corpus = analyze(file, store=folder / store_name(file), track=track, **options)
+            store = folder / store_name(file)
+            corpus = analyze(file, store=store, track=track, announce=announce, **options)
     _tell(corpus, query, context, as_json)
 
 

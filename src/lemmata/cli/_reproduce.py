@@ -14,7 +14,7 @@ from lemmata.training import Store
 from ._check import exit_strictly
 from ._parts import Part, most_processes, reproduce_all
 from ._progress import progress
-from ._terminal import answers, messages, print_json
+from ._terminal import announce, answers, messages, print_json
 
 
 def command(
@@ -26,7 +26,7 @@ def command(
     parts = by_paper(figures, claims, scale, seed, out)
     if scale == "paper":
         for line in how_long(parts):
-            messages().print(line, highlight=False, markup=False)
+            announce(line)
     with progress() as track:
         results = reproduce_all(parts, track)
     found = {entry.name: entry for entries, _ in results for entry in entries}
@@ -60,7 +60,7 @@ def command(
             answers().print(LedgerTable(verdicts))
         for entry in entries:
             places = ", ".join(str(folder / file) for file in entry.files.values())
-            messages().print(f"{entry.name}: {places}", highlight=False, markup=False)
+            announce(f"{entry.name}: {places}")
         messages().print(f"report: [bold]{page}[/]")
     exit_strictly(verdicts, strict)
 

@@ -10,7 +10,7 @@ from lemmata.sweeps import SweepTable, draw_sweep, sweep
 
 from ._progress import progress
 from ._tables import side_by_side
-from ._terminal import answers, messages, print_json
+from ._terminal import announce, answers, print_json
 
 MOST_ROWS = 60
 """Rows of the table in a terminal; the file has them all."""
@@ -40,7 +40,7 @@ def command(
             workers=(os.cpu_count() or 1) if workers is None else workers,
             scheduler=scheduler,
             track=track,
-            announce=lambda line: messages().print(line, highlight=False, markup=False),
+            announce=announce,
         )
     document = plain(table.document())
     write_json(folder / "table.json", document)
@@ -54,7 +54,7 @@ def command(
         return
     _show(table)
     for name in ("table.csv", *files):
-        messages().print(f"{folder / name}", highlight=False, markup=False)
+        announce(f"{folder / name}")
 
 
 def _folder(target: str) -> str:

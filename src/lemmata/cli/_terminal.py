@@ -22,6 +22,11 @@ def messages() -> "Console":
     return Console(stderr=True)
 
 
+def announce(line: str) -> None:
+    """A line of its own between progress."""
+    messages().print(line, highlight=False, markup=False)
+
+
 def answers() -> "Console":
     """Results go to standard output."""
     from rich.console import Console

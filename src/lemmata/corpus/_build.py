@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lemmata import __version__
-from lemmata._engines import Engine, dask, here, processes
+from lemmata._engines import Announce, Engine, dask, here, processes
 from lemmata._errors import InputError
 from lemmata._files import make_folder, remove_unfinished, write_json
 from lemmata._plain import plain
@@ -70,6 +70,7 @@ def build(
     workers: int | None = None,
     scheduler: str | None = None,
     track: Track = silent,
+    announce: Announce = lambda line: None,
 ) -> Path:
     """Make the store of a corpus, or find it made; returns where it is."""
     files = files_of(source)
@@ -82,7 +83,7 @@ def build(
         raise InputError(f"{store} is in the way: it is no store; say another --out")
     folder = _begin(store, wanted)
     try:
-        _make(folder, files, reading, memory, workers, scheduler, track)
+        _make(folder, files, reading, memory, workers, scheduler, track, announce)
         write_json(folder / MANIFEST, {**wanted, **overview(folder, reading.window)})
         _put(folder, store)
     except InputError:
@@ -134,6 +135,7 @@ def _make(
     workers: int | None,
     scheduler: str | None,
     track: Track,
+    announce: Announce,
 ) -> None:
     if not (folder / "encoded.json").exists():
         tokenizer = tokenizer_of(reading.tokenizer)
@@ -154,13 +156,15 @@ def _make(
     missing = [task for task in tasks if not task.done]
     done = track("samples", int(index.first[-1]))
     done(sum(int(index.first[t.high] - index.first[t.low]) for t in tasks if t.done))
-    for _, samples in _engine(hands, scheduler, len(missing))(missing):
+    for _, samples in _engine(hands, scheduler, len(missing), announce)(missing):
         done(samples)
 
 
-def _engine(workers: int, scheduler: str | None, tasks: int) -> Engine[Partition, int]:
+def _engine(
+    workers: int, scheduler: str | None, tasks: int, announce: Announce
+) -> Engine[Partition, int]:
     if scheduler is not None:
-        return dask(solve, scheduler)
+        return dask(solve, scheduler, announce)
     return processes(solve, workers) if workers > 1 and tasks > 1 else here(solve)
 
 

@@ -1,11 +1,11 @@
 """``lm.sweep``: a target over a grid, wherever it runs, and nothing is run twice."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lemmata._engines import Engine, dask, here, processes
+from lemmata._engines import Announce, Engine, dask, here, processes
 from lemmata._errors import InputError
 from lemmata.claims import Claim, declared_by
 from lemmata.settings import Track, silent
@@ -14,8 +14,6 @@ from ._grid import MOST_TASKS, points_of, read_axis
 from ._results import Results
 from ._table import SweepTable, same_order
 from ._tasks import Group, Row, Target, measure_group, run_group
-
-Announce = Callable[[str], None]
 
 GROUP = 8
 """Seeds that run together, so that one compiled program serves them."""
@@ -62,7 +60,7 @@ def sweep(
     missing = [rest for rest in (group.without(set(rows)) for group in groups) if rest.seeds]
     tasks = sum(len(group.seeds) for group in missing)
     announce(f"{len(points):,} task{'s' * (len(points) != 1)}, {tasks:,} to run")
-    engine = _engine(found, target, workers, scheduler)
+    engine = _engine(found, target, workers, scheduler, announce)
     done = track("tasks", tasks)
     for group, measured in _timed(engine(missing), len(missing), announce):
         if results is not None:
@@ -138,10 +136,10 @@ def _read_axes(texts: Sequence[str]) -> list[tuple[str, list[str]]]:
 
 
 def _engine(
-    found: Target, target: Any, workers: int, scheduler: str | None
+    found: Target, target: Any, workers: int, scheduler: str | None, announce: Announce
 ) -> Engine[Group, list[Row]]:
     if scheduler is not None:
-        return dask(run_group, scheduler)
+        return dask(run_group, scheduler, announce)
     if workers < 1:
         raise InputError(f"workers must be at least 1; got {workers}")
     if workers > 1 and isinstance(target, str | Path):
