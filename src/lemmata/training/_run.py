@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Generic, TypeVar
 
 import equinox as eqx
@@ -109,7 +109,7 @@ def run(
     store = None if film else store
     # All groups have the same shapes: what is stored under a program is described once.
     advance = _program(parts[0], film)
-    like, programs = _describe(parts[0], advance, chunk) if store else (None, [])
+    structure, programs = _describe(parts[0], advance, chunk) if store else (None, [])
     stop: list[bool] = []
 
     def work(index: int) -> tuple[dict[str, np.ndarray], StateT, StateT | None]:
@@ -118,7 +118,7 @@ def run(
         if store:
             key = _key(programs, part, steps)
             saved, save = store.load(key), partial(store.save, key)
-            done = None if saved is None else _thaw(saved, like)
+            done = None if saved is None else _thaw(saved, structure)
         return _run_group(
             part, advance, steps, done, save, film, lambda more: progress(more * real), stop, chunk
         )
@@ -245,13 +245,27 @@ _advance_well = compiled_well(_advance)
 
 def _describe(
     dynamics: AbstractDynamics[StateT], advance: Callable[..., Any], chunk: int
-) -> tuple[StateT, list[str]]:
-    """A state of the right shapes, and the lowered programs with how they are compiled."""
+) -> tuple[Any, list[str]]:
+    """The structure of a state, and the lowered programs with how they are compiled."""
+    leaves, structure = jax.tree.flatten(dynamics)
+    shapes = tuple((np.shape(leaf), np.dtype(leaf.dtype)) for leaf in leaves)
+    return _describe_shapes(structure, shapes, advance, chunk)
+
+
+@lru_cache(maxsize=256)
+def _describe_shapes(
+    structure: Any,
+    shapes: tuple[tuple[tuple[int, ...], np.dtype], ...],
+    advance: Callable[..., Any],
+    chunk: int,
+) -> tuple[Any, list[str]]:
+    """What the description depends on alone: most runs of a paper have the shapes of another."""
+    dynamics = jax.tree.unflatten(structure, [np.zeros(*shape) for shape in shapes])
     like = jax.tree.map(
         lambda leaf: np.zeros(leaf.shape, leaf.dtype), eqx.filter_eval_shape(_start, dynamics)
     )
     gaps = np.zeros(chunk, dtype=np.int64)
-    return like, [
+    return jax.tree.structure(like), [
         _start_once.lower(dynamics).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
         advance.lower(dynamics, like, gaps).as_text(),  # pyright: ignore[reportFunctionMemberAccess]
         "well" if advance is _advance_well else "briefly",
@@ -274,8 +288,7 @@ def _freeze(position: int, state: Any, series: dict[str, np.ndarray]) -> dict[st
     )
 
 
-def _thaw(saved: dict[str, np.ndarray], like: StateT) -> Progress[StateT]:
-    structure = jax.tree.structure(like)
+def _thaw(saved: dict[str, np.ndarray], structure: Any) -> Progress[Any]:
     leaves = [saved[f"state:{i}"] for i in range(structure.num_leaves)]
     series = {
         name.removeprefix("series:"): rows
