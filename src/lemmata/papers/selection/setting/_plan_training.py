@@ -227,22 +227,17 @@ class PlanTraining(AbstractPlanTraining):
             dynamics = eqx.tree_at(lambda online: online.E, dynamics, given)
         recording = run(dynamics, self.recorded, store=store, progress=progress, group=1, chunk=1)
         trained = TrainingRun(training, recording)
-        numbers = _along_theory(plan, trained)
-        series = {
-            "loss": trained["loss"],
-            "population": trained.task("population", plan.task.T, plan.task.q),
-        }
         names = {f"T={T} q={q}": (T, q) for T, q in training.tests}
         losses = {
             "tests": {name: trained.task("population", *task) for name, task in names.items()},
             "validation": {name: trained.task("validation", *task) for name, task in names.items()},
         }
-        if training.heads == 1:
-            return TrainedPlan(plan, series | numbers, trained.diverged, losses, trained)
-        missed = trained.of_heads("missed")
-        series["least_missed"], series["most_missed"] = missed.min(axis=0), missed.max(axis=0)
-        series["least_alpha"] = numbers["alpha"].min(axis=0)
-        losses["heads"] = {**numbers, "missed": missed}
+        columns = _along_theory(plan, trained)
+        if training.heads > 1:
+            losses["heads"] = {**columns, "missed": trained.of_heads("missed")}
+            columns = _over_heads(losses["heads"])
+        population = trained.task("population", plan.task.T, plan.task.q)
+        series = {"loss": trained["loss"], **columns, "population": population}
         return TrainedPlan(plan, series, trained.diverged, losses, trained)
 
     def _train_net(
@@ -283,4 +278,16 @@ def _along_theory(plan: Plan, trained: TrainingRun) -> dict[str, Float[np.ndarra
         "C": share * read("C"),
         "cosine_V": read("cosine_V"),
         "cosine_W": math.sqrt(share) * read("cosine_W"),
+    }
+
+
+def _over_heads(
+    numbers: dict[str, Float[np.ndarray, "heads records"]],
+) -> dict[str, Float[np.ndarray, "records"]]:
+    """What is recorded of several heads together, at each record over all of them."""
+    missed, alpha = numbers["missed"], numbers["alpha"]
+    return {
+        "least_missed": missed.min(axis=0),
+        "most_missed": missed.max(axis=0),
+        "least_alpha": alpha.min(axis=0),
     }
