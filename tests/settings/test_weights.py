@@ -64,6 +64,11 @@ def test_of_selection_on_samples() -> None:
     weights = run.weights[0]
     assert list(weights) == ["V", "W", "K", "Q"]
     np.testing.assert_allclose(weights["W"], weights["K"].T @ weights["Q"])
+    heads = lm.train(plan, steps=3, algorithm="adam", heads=3, initial=0.1).weights[0]
+    assert {name: matrix.shape for name, matrix in heads.items()} == {
+        "V": (3, 1, 7),
+        "W": (3, 7, 7),
+    }
     net = lm.train(plan, steps=3, algorithm="adam", width=5).weights[0]
     assert net["first"].shape == (5, 12)
     large = lm.selection.Plan("large", lm.selection.Task(60_000, 2, 1), 0.1, 1e-2)

@@ -178,6 +178,8 @@ def test_plans_are_made_by_their_sizes() -> None:
         ({"training": {"tests": [[5, 5]]}}, False),
         ({"training": {"initial": 0, "later_rate": 0, "change": 0, "seed": 0}}, True),
         ({"training": {"queries": 0}}, False),
+        ({"training": {"heads": 0}}, False),
+        ({"training": {"heads": 1}}, True),
         ({"d_e": 9, "threshold": 1}, True),
     ],
 )
@@ -477,7 +479,8 @@ def test_step_sizes_of_trainings() -> None:
         ({"algorithm": "adam"}, 1e-3),
     ):
         assert PlanTraining(**options).step_size(stated) == rate
-    for name, least in {"seed": 0, "samples": 1, "factors": 0, "queries": 1, "width": 1}.items():
+    smallest = {"seed": 0, "samples": 1, "factors": 0, "queries": 1, "heads": 1, "width": 1}
+    for name, least in smallest.items():
         PlanTraining(**{name: least})
         with pytest.raises(InputError, match=f"{name} must be at least {least}; got {least - 1}"):
             PlanTraining(**{name: least - 1})

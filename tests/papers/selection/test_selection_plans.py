@@ -53,6 +53,7 @@ def test_everything_a_plan_can_say(tmp_path: Path):
         "seed": 7,
         "factors": 8,
         "queries": 20,
+        "heads": 4,
     }
     assert set(training) == set(TRAINING_KEYS)
     said = BARE | {"name": "all", "eta": 2, "eps": 0.25, "d_e": 30, "threshold": 0.5}
@@ -61,7 +62,9 @@ def test_everything_a_plan_can_say(tmp_path: Path):
     assert (plan.d_e, plan.threshold, plan.kind) == (30, 0.5, "random")
     assert (plan.inertia, plan.width) == (30, 32)
     tests = ((40, 3), (20, 5))
-    assert plan.training == OnlineChoices("fixed", 2.0, 0.5, 0, 64, 0.1, "random", tests, 7, 8, 20)
+    assert plan.training == OnlineChoices(
+        "fixed", 2.0, 0.5, 0, 64, 0.1, "random", tests, 7, 8, 20, 4
+    )
 
 
 def test_random_encodings_get_the_step_size_of_theorem_3_3_but_at_most_1(tmp_path: Path):
@@ -190,7 +193,7 @@ def test_bad_plans_are_refused_in_words(tmp_path: Path, case: str):
 
 @pytest.mark.parametrize(
     ("key", "most"),
-    [("samples", 10**6), ("queries", 10**6), ("factors", 10**4), ("change", 2**62)],
+    [("samples", 10**6), ("queries", 10**6), ("factors", 10**4), ("heads", 100), ("change", 2**62)],
 )
 def test_numbers_of_a_training_have_a_largest_one(tmp_path: Path, key: str, most: int):
     def training(value: int) -> dict:

@@ -408,6 +408,7 @@ CHANGES: list[dict[str, Any]] = [
     {"seed": 1},
     {"factors": 2},
     {"queries": 2},
+    {"heads": 2},
 ]
 
 
@@ -433,6 +434,9 @@ def test_no_two_settings_share_a_stored_result():
         ({"later_rate": math.inf}, "later_rate must be a number that is not negative; got inf"),
         ({"factors": 3, "initial": 0.0}, "with K = Q = 0 no gradient moves either of them"),
         ({"queries": 0}, "queries must be a positive whole number"),
+        ({"heads": 0}, "heads must be a positive whole number"),
+        ({"heads": 101}, "there can be at most 100 heads; got 101"),
+        ({"heads": 2, "initial": 0.0}, "heads that start at zero stay equal for ever"),
         ({"initial": -0.1}, "initial must be a number that is not negative; got -0.1"),
         ({"threshold": 1.5}, "the threshold must be between 0 and 1; got 1.5"),
         ({"d_e": 21, "threshold": 0.0}, "about inf draws would be needed for 12 sign vectors"),

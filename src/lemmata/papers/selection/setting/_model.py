@@ -33,27 +33,27 @@ class Batch(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The two matrices that are trained, in JAX or in NumPy."""
+    """The two matrices that are trained, in JAX or in NumPy; of several heads, one each."""
 
-    V: Float[Array, "d width"] | Float[np.ndarray, "d width"]
-    W: Float[Array, "width width"] | Float[np.ndarray, "width width"]
+    V: Float[Array, "*heads d width"] | Float[np.ndarray, "*heads d width"]
+    W: Float[Array, "*heads width width"] | Float[np.ndarray, "*heads width width"]
 
 
 class Factors(NamedTuple):
-    """Keys and queries apart: W = K'Q."""
+    """Keys and queries apart: W = K'Q; of several heads, one each."""
 
-    V: Float[Array, "d width"]
-    K: Float[Array, "rank width"]
-    Q: Float[Array, "rank width"]
+    V: Float[Array, "*heads d width"]
+    K: Float[Array, "*heads rank width"]
+    Q: Float[Array, "*heads rank width"]
 
     @property
     def joint(self) -> Weights:
         """V and the product."""
-        return Weights(self.V, self.K.T @ self.Q)
+        return Weights(self.V, self.K.mT @ self.Q)
 
     def pull_back(self, gradient: Weights) -> "Factors":
         """The gradient in V, K and Q, from that in V and W."""
-        return Factors(jnp.asarray(gradient.V), self.Q @ gradient.W.T, self.K @ gradient.W)
+        return Factors(jnp.asarray(gradient.V), self.Q @ gradient.W.mT, self.K @ gradient.W)
 
 
 def draw_batch(
@@ -73,24 +73,24 @@ def draw_batch(
     return Batch(jnp.repeat(X.astype(E.dtype), queries, axis=0), y, E, x_query)
 
 
-class _Forward(NamedTuple):
-    """What the gradient needs again."""
+class Seen(NamedTuple):
+    """What a head sees of a batch, which the gradient needs again."""
 
     coefficients: Float[Array, "samples q"]
     S: Float[Array, "samples T"]
     mean_token: Float[Array, "samples d"]
     position_values: Float[Array, "d T"]
-    residual: Float[Array, "samples d"]
 
 
 def attend(weights: Weights, batch: Batch) -> Float[Array, "samples T"]:
     """The attention S_y of every sample."""
-    return _forward(weights, batch).S
+    return see(weights, batch).S
 
 
 def losses(weights: Weights, batch: Batch) -> Float[Array, "samples"]:
     """Half the squared error of every sample."""
-    return 0.5 * jnp.sum(_forward(weights, batch).residual ** 2, axis=1)
+    seen = see(weights, batch)
+    return 0.5 * jnp.sum((targets(batch) - outputs(weights, seen)) ** 2, axis=1)
 
 
 def token_free_losses(
@@ -107,13 +107,10 @@ def token_free_losses(
     """
     d = weights.V.shape[0]
     V_t, V_p = weights.V[:, :d], weights.V[:, d:]
-    kernel = (E.T @ weights.W[d:, d:].T) @ E
-    if less is not None:
-        kernel -= jnp.diag(less)
-    S = _softmax(_mix_rows(kernel, y, _subset_coefficients(E.T @ E, y)), length)
+    S = attend_to_positions(weights.W, y, E, length, less)
     alpha = jnp.trace(V_t) / d
     rest = V_t - alpha * jnp.eye(d, dtype=E.dtype)
-    error = (-alpha * S).at[jnp.arange(len(y))[:, None], y].add(_shares(y, E.dtype))
+    error = (-alpha * S).at[jnp.arange(len(y))[:, None], y].add(shares(y, E.dtype))
     offset = S @ (V_p @ E).T
     return 0.5 * (
         d * jnp.sum(error**2, axis=1)
@@ -122,19 +119,41 @@ def token_free_losses(
     )
 
 
+def attend_to_positions(
+    W: Float[Array, "width width"] | Float[np.ndarray, "width width"],
+    y: Int[Array, "samples q"],
+    E: Float[Array, "d_e T"],
+    length: Int[Array, ""] | None = None,
+    less: Float[Array, "T"] | None = None,
+) -> Float[Array, "samples T"]:
+    """The attention of each subset where neither tokens nor x_query have a say in it."""
+    d = W.shape[0] - E.shape[0]
+    kernel = (E.T @ W[d:, d:].T) @ E
+    if less is not None:
+        kernel -= jnp.diag(less)
+    return _softmax(_mix_rows(kernel, y, _subset_coefficients(E.T @ E, y)), length)
+
+
 def loss_and_gradient(weights: Weights, batch: Batch) -> tuple[Float[Array, ""], Weights]:
     """The mean loss and its gradient (Lemma D.1 on a sample)."""
-    found = _forward(weights, batch)
+    seen = see(weights, batch)
+    return mean_and_slope(weights, batch, seen, targets(batch) - outputs(weights, seen))
+
+
+def mean_and_slope(
+    weights: Weights, batch: Batch, seen: Seen, errors: Float[Array, "samples d"]
+) -> tuple[Float[Array, ""], Weights]:
+    """The mean loss of these errors, and its gradient in the weights of a head."""
     X, y, E, x_query, _ = batch
-    (samples, d, T), S = X.shape, found.S
-    residual = found.residual / samples
+    (samples, d, T), S = X.shape, seen.S
+    residual = errors / samples
     tokens = residual @ weights.V[:, :d]
-    score = jnp.einsum("ndt,nd->nt", X, tokens) + residual @ found.position_values
+    score = jnp.einsum("ndt,nd->nt", X, tokens) + residual @ seen.position_values
     logits = S * (jnp.sum(S * score, axis=1, keepdims=True) - score)
     pulled = jnp.einsum("ndt,nt->nd", X, logits)
-    rows = (found.coefficients[:, :, None] * logits[:, None, :]).reshape(-1, T)
+    rows = (seen.coefficients[:, :, None] * logits[:, None, :]).reshape(-1, T)
     kernel = jnp.zeros((T, T), dtype=E.dtype).at[y.ravel()].add(rows)
-    by_position = (found.coefficients[:, :, None] * pulled[:, None, :]).reshape(-1, d)
+    by_position = (seen.coefficients[:, :, None] * pulled[:, None, :]).reshape(-1, d)
     by_position = jnp.zeros((T, d), dtype=E.dtype).at[y.ravel()].add(by_position)
     W_pp = (E @ kernel.T) @ E.T
     W_tp = (E @ by_position).T
@@ -142,12 +161,13 @@ def loss_and_gradient(weights: Weights, batch: Batch) -> tuple[Float[Array, ""],
         W_tt, W_pt = jnp.zeros((d, d), dtype=E.dtype), jnp.zeros_like(W_tp.T)
     else:
         W_tt, W_pt = pulled.T @ x_query, E @ (logits.T @ x_query)
-    V = -jnp.concatenate([residual.T @ found.mean_token, (residual.T @ S) @ E.T], axis=1)
-    loss = 0.5 * jnp.mean(jnp.sum(found.residual**2, axis=1))
+    V = -jnp.concatenate([residual.T @ seen.mean_token, (residual.T @ S) @ E.T], axis=1)
+    loss = 0.5 * jnp.mean(jnp.sum(errors**2, axis=1))
     return loss, Weights(V, jnp.block([[W_tt, W_tp], [W_pt, W_pp]]))
 
 
-def _forward(weights: Weights, batch: Batch) -> _Forward:
+def see(weights: Weights, batch: Batch) -> Seen:
+    """Where a head looks, and what it finds there."""
     X, y, E, x_query, length = batch
     d = X.shape[1]
     V, W = map(jnp.asarray, weights)
@@ -161,11 +181,19 @@ def _forward(weights: Weights, batch: Batch) -> _Forward:
     logits = logits + jnp.einsum("ndt,nd->nt", X, toward)
     S = _softmax(logits, length)
     mean_token = jnp.einsum("ndt,nt->nd", X, S)
-    position_values = V[:, d:] @ E
-    chosen = jnp.take_along_axis(X, y[:, None, :], axis=2, mode="clip")
-    target = jnp.sum(chosen * _shares(y, E.dtype)[:, None, :], axis=2)
-    output = mean_token @ V[:, :d].T + S @ position_values.T
-    return _Forward(coefficients, S, mean_token, position_values, target - output)
+    return Seen(coefficients, S, mean_token, V[:, d:] @ E)
+
+
+def targets(batch: Batch) -> Float[Array, "samples d"]:
+    """The mean of the chosen tokens."""
+    chosen = jnp.take_along_axis(batch.X, batch.y[:, None, :], axis=2, mode="clip")
+    return jnp.sum(chosen * shares(batch.y, batch.E.dtype)[:, None, :], axis=2)
+
+
+def outputs(weights: Weights, seen: Seen) -> Float[Array, "samples d"]:
+    """What a head makes of it."""
+    d = weights.V.shape[0]
+    return seen.mean_token @ weights.V[:, :d].T + seen.S @ seen.position_values.T
 
 
 def _softmax(
@@ -176,7 +204,7 @@ def _softmax(
     return nn.softmax(jnp.where(jnp.arange(logits.shape[1]) < length, logits, -jnp.inf), axis=1)
 
 
-def _shares(y: Int[Array, "samples q"], dtype: Any) -> Float[Array, "samples q"]:
+def shares(y: Int[Array, "samples q"], dtype: Any) -> Float[Array, "samples q"]:
     """1/q for every place that is not empty."""
     taken = (y >= 0).astype(dtype)
     return taken / jnp.sum(taken, axis=1, keepdims=True)

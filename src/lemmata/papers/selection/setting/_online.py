@@ -13,6 +13,12 @@ from jaxtyping import Array, Float, Float32, Int
 from lemmata.training import AbstractDynamics, Stream, fold, normals, padded_subsets
 
 from ._encodings import draw_signs
+from ._heads import (
+    loss_and_gradient_of_heads,
+    losses_of_heads,
+    missed_by_heads,
+    token_free_losses_of_heads,
+)
 from ._model import (
     Batch,
     Factors,
@@ -47,6 +53,11 @@ TOO_LARGE = 1e6
 """A batch loss this many times that of the zero predictor means that training diverges."""
 
 
+def of_head(name: str, head: int) -> str:
+    """What a measurement of one of several heads is called; heads are counted from 1."""
+    return f"{name} of head {head + 1}"
+
+
 def joint(weights: Weights | Factors) -> Weights:
     """V and W, whatever is trained."""
     return weights.joint if isinstance(weights, Factors) else weights
@@ -76,6 +87,7 @@ class OnlineTraining(AbstractDynamics[OnlineState]):
         rates: the step size up to step ``change``, and after it.
         tests: the tasks (T, q) that are looked at while training goes on.
         queries: subsets that are asked for in each sequence; the losses of all are added.
+        heads: how many; the weights of several have an axis of heads in front.
     """
 
     source: Stream
@@ -92,6 +104,7 @@ class OnlineTraining(AbstractDynamics[OnlineState]):
     algorithm: str = eqx.field(static=True)
     tests: tuple[tuple[int, int], ...] = eqx.field(static=True)
     queries: int = eqx.field(static=True, default=1)
+    heads: int = eqx.field(static=True, default=1)
     compiles_briefly: ClassVar[bool] = True
 
     @property
@@ -134,41 +147,56 @@ class OnlineTraining(AbstractDynamics[OnlineState]):
         self, weights: Weights | Factors, batch: Batch
     ) -> tuple[Float[Array, ""], Weights | Factors]:
         """The loss of a sequence, whose queries are added, and its gradient."""
-        loss, gradient = loss_and_gradient(joint(weights), batch)
+        slope = loss_and_gradient if self.heads == 1 else loss_and_gradient_of_heads
+        loss, gradient = slope(joint(weights), batch)
         loss, gradient = jax.tree.map(lambda leaf: self.queries * leaf, (loss, gradient))
         if isinstance(weights, Factors):
             return loss, weights.pull_back(gradient)
         return loss, gradient
 
     def measure(self, state: OnlineState) -> dict[str, Float[Array, "..."]]:
-        V, W = joint(state.weights)
-        d, d_e = self.task.d, self.d_e
+        weights = joint(state.weights)
         measured = {
             "loss": jnp.nanmean(state.recent),
             "diverged": state.diverged.astype(jnp.float32),
-            "alpha": jnp.trace(V[:, :d]) / d,
-            "C": jnp.trace(W[d:, d:]) / d_e,
-            "cosine_W": jnp.trace(W[d:, d:]) / jnp.sqrt(d_e * jnp.sum(W**2)),
-            "cosine_V": jnp.trace(V[:, :d]) / jnp.sqrt(d * jnp.sum(V**2)),
         }
+        each = self._numbers if self.heads == 1 else jax.vmap(self._numbers)
+        numbers = each(weights)
         source = fold(self.source, jnp.uint32(MEASURES))
         E = self._test_encodings(fold(fold(source, jnp.uint32(0)), state.t.astype(jnp.uint32)))
-        trained = E[0, :, : self.task.T]
-        raised = jnp.mean(jnp.sum(trained * (W[d:, d:] @ trained), axis=0))
-        measured["advantage"] = raised - measured["C"]
+        if self.heads == 1:
+            trained, W_pp = E[0, :, : self.task.T], weights.W[self.task.d :, self.task.d :]
+            raised = jnp.mean(jnp.sum(trained * (W_pp @ trained), axis=0))
+            measured |= {**numbers, "advantage": raised - numbers["C"]}
+        else:
+            T, q = jnp.asarray(self.task.T), jnp.asarray(self.task.q)
+            batch = self._validation(fold(source, jnp.uint32(1)), E, T, q)
+            numbers["missed"] = missed_by_heads(weights, batch)
+            for name, found in numbers.items():
+                measured |= {of_head(name, h): found[h] for h in range(self.heads)}
         tasks = ((self.task.T, self.task.q), *self.tests)
-        numbers = (jnp.arange(1, len(tasks) + 1, dtype=jnp.uint32), *jnp.array(tasks).T)
+        numbered = (jnp.arange(1, len(tasks) + 1, dtype=jnp.uint32), *jnp.array(tasks).T)
         found = lax.map(
-            lambda task: self._test(state, fold(source, task[0]), E, *task[1:]), numbers
+            lambda task: self._test(weights, fold(source, task[0]), E, *task[1:]), numbered
         )
         for kind, losses_of in zip(("population", "validation"), found, strict=True):
             for i, (T, q) in enumerate(tasks):
                 measured[f"{kind} T={T} q={q}"] = losses_of[i]
         return measured
 
+    def _numbers(self, weights: Weights) -> dict[str, Float[Array, ""]]:
+        """How large the weights of a head are along their directions in theory."""
+        (V, W), d, d_e = weights, self.task.d, self.d_e
+        return {
+            "alpha": jnp.trace(V[:, :d]) / d,
+            "C": jnp.trace(W[d:, d:]) / d_e,
+            "cosine_W": jnp.trace(W[d:, d:]) / jnp.sqrt(d_e * jnp.sum(W**2)),
+            "cosine_V": jnp.trace(V[:, :d]) / jnp.sqrt(d * jnp.sum(V**2)),
+        }
+
     def _test(
         self,
-        state: OnlineState,
+        weights: Weights,
         source: Stream,
         E: Float32[Array, "members d_e longest"],
         T: Int[Array, ""],
@@ -178,17 +206,32 @@ class OnlineTraining(AbstractDynamics[OnlineState]):
 
         Tasks of all sizes share one program: they are padded to the longest.
         """
-        most = max(self.task.q, *(size for _, size in self.tests), 1)
-        y = padded_subsets(fold(source, jnp.uint32(TESTS)), POPULATION_SUBSETS, most, q, T)
-        parts = (y.reshape(E.shape[0], -1, most), E)
-        population = lax.map(
-            lambda pair: token_free_losses(joint(state.weights), pair[0], pair[1], T), parts
-        )
+        free, sampled = token_free_losses, losses
+        if self.heads > 1:
+            free, sampled = token_free_losses_of_heads, losses_of_heads
+        y = padded_subsets(fold(source, jnp.uint32(TESTS)), POPULATION_SUBSETS, self._most, q, T)
+        parts = (y.reshape(E.shape[0], -1, self._most), E)
+        population = lax.map(lambda pair: free(weights, pair[0], pair[1], T), parts)
+        found = sampled(weights, self._validation(source, E, T, q))
+        return jnp.mean(population), jnp.mean(found)
+
+    @property
+    def _most(self) -> int:
+        """The largest subset that is looked at."""
+        return max(self.task.q, *(size for _, size in self.tests), 1)
+
+    def _validation(
+        self,
+        source: Stream,
+        E: Float32[Array, "members d_e longest"],
+        T: Int[Array, ""],
+        q: Int[Array, ""],
+    ) -> Batch:
+        """The validation set of a task."""
         x_query = self._queries(fold(source, jnp.uint32(QUERIES)), TEST_SAMPLES)
         X = normals(fold(source, jnp.uint32(BATCH)), (TEST_SAMPLES, self.task.d, E.shape[2]))
-        y = padded_subsets(fold(source, jnp.uint32(ENCODINGS)), TEST_SAMPLES, most, q, T)
-        sampled = losses(joint(state.weights), Batch(X, y, E[0], x_query, T))
-        return jnp.mean(population), jnp.mean(sampled)
+        y = padded_subsets(fold(source, jnp.uint32(ENCODINGS)), TEST_SAMPLES, self._most, q, T)
+        return Batch(X, y, E[0], x_query, T)
 
     def _test_encodings(self, source: Stream) -> Float32[Array, "members d_e longest"]:
         """The fixed encodings, or fresh ones; their first T columns have the law for length T."""

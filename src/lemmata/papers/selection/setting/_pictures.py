@@ -16,6 +16,12 @@ MOST_POSITIONS = 16
 MOST_ROWS = 40
 """Of a matrix that is shown."""
 
+MOST_HEADS = 4
+"""Whose matrices are shown."""
+
+READING = "Rows and columns x are coordinates of tokens, e those of their positions."
+EXPECTED = "Theory expects a diagonal among the positions, and nothing elsewhere."
+
 LENGTHS = (0.5, 1, 2, 4, 8, 16)
 """Other lengths, as multiples of T."""
 
@@ -132,21 +138,35 @@ def _lengths(trained: TrainedPlan) -> Iterator[Chart]:
     )
 
 
+def _shares(numbers: dict[str, Float[np.ndarray, "heads records"]]) -> Chart:
+    """What each of several heads adds, and how much it misses."""
+    return Chart(
+        "What each head does",
+        "No theorem covers several heads. One with an alpha below 0 subtracts what it attends to, "
+        "such as what another attends to in vain.",
+        "head",
+        "alpha, and attention missed",
+        tuple(f"head {h + 1}" for h in range(len(numbers["alpha"]))),
+        {"alpha": numbers["alpha"].T, "attention missed": numbers["missed"].T},
+        dots=True,
+    )
+
+
 def _sampled(trained: TrainedPlan) -> Iterator[Picture]:
     online = trained.online
     assert online is not None
+    if "heads" in trained.losses:
+        yield _shares(trained.losses["heads"])
     kept = online.recording
-    if kept.states is None or np.shape(online.weights.W)[0] > MOST_ROWS:
+    if kept.states is None or np.shape(online.weights.W)[-1] > MOST_ROWS:
         return
     moments = [replace(online, recording=kept.moment(n)) for n in range(len(kept.steps))]
     W = np.stack([np.asarray(moment.weights.W, dtype=float) for moment in moments])
-    d = trained.plan.d
+    d, heads = trained.plan.d, online.how.heads
     names = tuple(f"x{n + 1}" if n < d else f"e{n + 1 - d}" for n in range(W.shape[-1]))
-    yield Heat(
-        "W appears",
-        "Rows and columns x are coordinates of tokens, e those of their positions. Theory expects "
-        "a diagonal among the positions, and nothing elsewhere.",
-        names,
-        names,
-        W,
-    )
+    if heads == 1:
+        yield Heat("W appears", f"{READING} {EXPECTED}", names, names, W)
+        return
+    for h in range(min(heads, MOST_HEADS)):
+        title, says = f"W of head {h + 1} of {heads}", f"{READING} No theorem covers several heads."
+        yield Heat(title, says, names, names, W[:, h])

@@ -34,6 +34,10 @@ Query = Literal["zero", "fixed", "random"]
 """x_query: zero, one Gaussian vector for ever, or a fresh one for every sample."""
 
 
+MOST_HEADS = 100
+"""Of a model: each is looked at by itself, and has columns of its own."""
+
+
 def check_word(what: str, word: str | None, known: Any) -> None:
     """Refuse a word that is not one of those of a literal type."""
     if word is not None and word not in get_args(known):
@@ -47,7 +51,7 @@ class OnlineChoices:
     Attributes:
         encodings: ``stochastic`` or ``fixed``; None for what suits the plan.
         rate: the step size, if the plan states one.
-        samples, later_rate, change, initial, x_query, tests, seed, factors, queries: see
+        samples, later_rate, change, initial, x_query, tests, seed, factors, queries, heads: see
             ``Training``.
     """
 
@@ -62,6 +66,7 @@ class OnlineChoices:
     seed: int = 0
     factors: int = 0
     queries: int = 1
+    heads: int = 1
 
     def __post_init__(self) -> None:
         check_word("encodings", self.encodings, Positions)

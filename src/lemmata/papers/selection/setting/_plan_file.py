@@ -26,7 +26,16 @@ from lemmata.papers._plans import (
 from lemmata.tokens import as_matrix, read_embeddings
 
 from ._encodings import check_threshold, walsh_encodings
-from ._plan import WALSH, OnlineChoices, Plan, Positions, Query, largest_epsilon, usual_rate
+from ._plan import (
+    MOST_HEADS,
+    WALSH,
+    OnlineChoices,
+    Plan,
+    Positions,
+    Query,
+    largest_epsilon,
+    usual_rate,
+)
 from ._task import Task
 
 Rows = Float[np.ndarray, "T d_e"]
@@ -41,6 +50,7 @@ MOST = {
     "seed": 2**32 - 1,
     "factors": 10_000,
     "queries": 1_000_000,
+    "heads": MOST_HEADS,
 }
 
 LARGEST = 100_000

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import equinox as eqx
 import jax
 import numpy as np
+from jaxtyping import Float
 
 from lemmata._errors import InputError
 from lemmata.papers._plan_training import AbstractPlanTraining
@@ -20,9 +21,10 @@ from ._encodings import one_hot
 from ._forecast import loss_elsewhere
 from ._networks import least_loss
 from ._plan import Plan, Query
+from ._plan_checks import check_descent, check_net, check_online
 from ._trained_networks import USUAL_RATE as NET_RATE
 from ._trained_networks import NetTraining
-from ._trained_plan import WIDEST, TrainedPlan
+from ._trained_plan import TrainedPlan
 from ._training import Training, TrainingRun
 from ._two_scalars import TwoScalars
 
@@ -30,12 +32,6 @@ ALGORITHMS = ("gd", "sgd", "adam")
 USUAL_STEPS = {"gd": 100_000, "sgd": 1_000, "adam": 1_000}
 USUAL_RATES = {"sgd": 1.0, "adam": 1e-3}
 """Of Section 4, and of Adam."""
-
-MOST_NUMBERS = 50_000_000
-"""Of tokens in a batch."""
-
-SAFE_DIMENSIONS = 60
-"""In so many dimensions no two random sign vectors will ever coincide."""
 
 LARGEST_ALPHA = 1e6
 """Beyond this gradient descent has diverged."""
@@ -49,6 +45,22 @@ RULES = {
     "adam": f"Adam on V and W, {FRESH}",
 }
 
+SMALLEST = {
+    "seed": 0,
+    "samples": 1,
+    "initial": 0,
+    "factors": 0,
+    "queries": 1,
+    "heads": 1,
+    "width": 1,
+}
+"""What may be asked for."""
+
+HEADS_HINT = (
+    "No theorem of the paper covers several heads: one may subtract what another attends to in "
+    "vain, and then the loss vanishes while all of them miss much of the subset"
+)
+
 
 @dataclass(frozen=True)
 class PlanTraining(AbstractPlanTraining):
@@ -56,7 +68,8 @@ class PlanTraining(AbstractPlanTraining):
 
     Attributes:
         seed: everything random.
-        samples, x_query, initial, factors, queries: for training on samples, see ``Training``.
+        samples, x_query, initial, factors, queries, heads: for training on samples, see
+            ``Training``.
         width: trains a fully connected net in the place of the transformer, whose first layer has
             so many neurons.
     """
@@ -69,12 +82,12 @@ class PlanTraining(AbstractPlanTraining):
     initial: float | None = None
     factors: int | None = None
     queries: int | None = None
+    heads: int | None = None
     width: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        smallest = {"seed": 0, "samples": 1, "initial": 0, "factors": 0, "queries": 1, "width": 1}
-        for name, least in smallest.items():
+        for name, least in SMALLEST.items():
             value = getattr(self, name)
             if value is not None and value < least:
                 raise InputError(f"{name} must be at least {least}; got {value}")
@@ -94,26 +107,37 @@ class PlanTraining(AbstractPlanTraining):
         """What exactly is run, in one sentence."""
         rates = sorted({self.step_size(plan) for plan in plans})
         size = f"{rates[0]:g}" if len(rates) == 1 else f"{rates[0]:g} to {rates[-1]:g}"
-        return f"{self._rule(plans)}: {self.total:,} steps of size {size}"
+        rule = f"{self._rule(plans)}: {self.total:,} steps of size {size}"
+        several = self.width is None and max(self._asked("heads", plans)) > 1
+        return f"{rule}. {HEADS_HINT}" if several else rule
 
     def _rule(self, plans: Sequence[Plan]) -> str:
         if self.width is not None:
             neurons = f"{self.width} neuron{'s' if self.width > 1 else ''}"
             return f"Adam on a fully connected net with {neurons} in its first layer, {FRESH}"
-        said = [plan.training.factors if self.factors is None else self.factors for plan in plans]
-        trained = {"V, K and Q" if factors else "V and W" for factors in said}
-        return RULES[self.algorithm].replace("V and W", " or ".join(sorted(trained)))
+        kinds = {
+            "V, K and Q" if factors else "V and W" for factors in self._asked("factors", plans)
+        }
+        trained, heads = " or ".join(sorted(kinds)), sorted(set(self._asked("heads", plans)))
+        if heads != [1]:
+            trained += f" of {' or '.join(map(str, heads))} heads, whose outputs are added"
+        return RULES[self.algorithm].replace("V and W", trained)
+
+    def _asked(self, name: Literal["factors", "heads"], plans: Sequence[Plan]) -> list[int]:
+        """A number of each plan, or the one that was asked for."""
+        own = getattr(self, name)
+        return [getattr(plan.training, name) if own is None else own for plan in plans]
 
     def of(self, plan: Plan) -> Plan:
         """The plan as it is trained; refused if it cannot be."""
-        names = ("seed", "samples", "x_query", "initial", "factors", "queries")
+        names = ("seed", "samples", "x_query", "initial", "factors", "queries", "heads")
         said = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         training = replace(plan.training, **said)
         changed = replace(plan, rate=self.step_size(plan), training=training)
         if self.width is not None:
-            _check_net(changed)
+            check_net(changed)
         elif self.algorithm == "gd":
-            _check_descent(changed)
+            check_descent(changed)
         else:
             self.online(changed)
         return changed
@@ -123,7 +147,7 @@ class PlanTraining(AbstractPlanTraining):
         how, task = plan.training, plan.task
         longest = max([task.T, *(T for T, _ in how.tests)])
         d_e = longest if plan.d_e is None else plan.d_e
-        _check_online(plan, longest, d_e)
+        check_online(plan, longest, d_e)
         try:
             return Training.of(
                 plan,
@@ -203,19 +227,17 @@ class PlanTraining(AbstractPlanTraining):
             dynamics = eqx.tree_at(lambda online: online.E, dynamics, given)
         recording = run(dynamics, self.recorded, store=store, progress=progress, group=1, chunk=1)
         trained = TrainingRun(training, recording)
-        # One-hot encodings give W along I - 11'/T of norm sqrt(T - 1), not along I.
-        share = training.d_e / (plan.task.T - 1) if plan.kind == "one-hot" else 1.0
-        series = {
-            **{name: trained[name] for name in ("loss", "alpha", "cosine_V")},
-            "C": share * trained["C"],
-            "cosine_W": math.sqrt(share) * trained["cosine_W"],
-            "population": trained.task("population", plan.task.T, plan.task.q),
-        }
         names = {f"T={T} q={q}": (T, q) for T, q in training.tests}
         losses = {
             "tests": {name: trained.task("population", *task) for name, task in names.items()},
             "validation": {name: trained.task("validation", *task) for name, task in names.items()},
         }
+        columns = _along_theory(plan, trained)
+        if training.heads > 1:
+            losses["heads"] = {**columns, "missed": trained.of_heads("missed")}
+            columns = _over_heads(losses["heads"])
+        population = trained.task("population", plan.task.T, plan.task.q)
+        series = {"loss": trained["loss"], **columns, "population": population}
         return TrainedPlan(plan, series, trained.diverged, losses, trained)
 
     def _train_net(
@@ -246,67 +268,26 @@ class PlanTraining(AbstractPlanTraining):
         return TrainedPlan(plan, series, None, {"net": net}, net=layers)
 
 
-def _check_net(plan: Plan) -> None:
-    """A fully connected net gets the subset as a q-hot vector, and has no attention."""
-    if plan.kind != "one-hot":
-        raise InputError(
-            f"{plan.name}: a fully connected net sees no encodings; leave out d_e and encodings"
-        )
-    inputs = plan.T * (plan.d + 1)
-    if inputs > WIDEST:
-        raise InputError(
-            f"{plan.name}: a net with {inputs:,} inputs is too large (at most {WIDEST:,})"
-        )
-    said = set(plan.training.document()) - {"samples", "seed"}
-    if said:
-        raise InputError(
-            f"{plan.name}: {', '.join(sorted(said))} would have no effect on a fully connected "
-            "net; leave it out"
-        )
+def _along_theory(plan: Plan, trained: TrainingRun) -> dict[str, Float[np.ndarray, "..."]]:
+    """alpha, C and the cosines of one head; of several, with one row a head."""
+    read = trained.of_heads if trained.how.heads > 1 else trained.__getitem__
+    # One-hot encodings give W along I - 11'/T of norm sqrt(T - 1), not along I.
+    share = trained.how.d_e / (plan.task.T - 1) if plan.kind == "one-hot" else 1.0
+    return {
+        "alpha": read("alpha"),
+        "C": share * read("C"),
+        "cosine_V": read("cosine_V"),
+        "cosine_W": math.sqrt(share) * read("cosine_W"),
+    }
 
 
-def _check_descent(plan: Plan) -> None:
-    """Gradient descent in two numbers starts at zero and averages over encodings."""
-    how = plan.training
-    if how.factors or how.queries > 1:
-        word = "factors" if how.factors else "queries"
-        raise InputError(
-            f"{plan.name}: gradient descent in two numbers is for one W and one query a sequence; "
-            f"leave out {word}, or use --algorithm sgd"
-        )
-    if how.initial:
-        raise InputError(
-            f"{plan.name}: gradient descent in two numbers starts from zero, not from random "
-            "weights; leave out initial, or use --algorithm sgd"
-        )
-    if how.encodings == "fixed" and plan.kind != "one-hot":
-        raise InputError(
-            f"{plan.name}: with fixed encodings gradient descent leaves the two directions; leave "
-            'out "encodings": "fixed", or use --algorithm sgd'
-        )
-
-
-def _check_online(plan: Plan, longest: int, d_e: int) -> None:
-    """Refuse what is too large to train on samples, or has no encodings."""
-    how, task = plan.training, plan.task
-    numbers = how.samples * how.queries * task.d * longest
-    if task.d + d_e > WIDEST or numbers > MOST_NUMBERS:
-        raise InputError(
-            f"{plan.name}: training on samples with d + d_e = {task.d + d_e:,} (at most "
-            f"{WIDEST:,}) and samples queries d T = {numbers:,} (at most "
-            f"{MOST_NUMBERS:,}) is too large; use --algorithm gd, which needs no samples"
-        )
-    if plan.kind != "random" and how.encodings == "stochastic":
-        raise InputError(
-            f"{plan.name}: stochastic encodings are random ones; say d_e, and no encodings"
-        )
-    if plan.kind == "random" and plan.threshold >= 1 and d_e < SAFE_DIMENSIONS:
-        raise InputError(
-            f"{plan.name}: sign vectors in {d_e} dimensions coincide now and then, and then "
-            "e_y does not exist; say a threshold below 1, or more dimensions"
-        )
-    if plan.encodings is not None and longest > task.T:
-        raise InputError(
-            f"{plan.name}: a test with T = {longest} needs encodings for {longest} positions; "
-            f"there are {task.T}"
-        )
+def _over_heads(
+    numbers: dict[str, Float[np.ndarray, "heads records"]],
+) -> dict[str, Float[np.ndarray, "records"]]:
+    """What is recorded of several heads together, at each record over all of them."""
+    missed, alpha = numbers["missed"], numbers["alpha"]
+    return {
+        "least_missed": missed.min(axis=0),
+        "most_missed": missed.max(axis=0),
+        "least_alpha": alpha.min(axis=0),
+    }

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar, get_args
 
 import numpy as np
+from jaxtyping import Float
 
 from lemmata._errors import InputError
 from lemmata.settings import (
@@ -39,6 +40,7 @@ from ._plan_training import ALGORITHMS, USUAL_RATES, USUAL_STEPS, PlanTraining
 from ._sliders import sliders
 from ._space import PlanSpace
 from ._task import Task
+from ._trained_plan import TrainedPlan
 
 ON_SAMPLES = ("sgd", "adam")
 
@@ -74,6 +76,17 @@ class SelectionSetting(AbstractSetting[Plan]):
         Column("cosine_V", "cosine of V", "with its direction in theory, on samples"),
         Column("cosine_W", "cosine of W", "with its direction in theory, on samples"),
         Column("population", "population loss", "over 1,024 subsets, when training on samples"),
+        Column(
+            "least_missed",
+            "best head misses",
+            "of several heads, the least attention off the subset, on 128 samples",
+        ),
+        Column(
+            "most_missed",
+            "worst head misses",
+            "of several heads, the most attention off the subset, on 128 samples",
+        ),
+        Column("least_alpha", "least alpha", "of several heads; below 0 a head subtracts"),
         Column("least", "least of its width", "what no fully connected net of its width is below"),
     )
     options: ClassVar[tuple[Option, ...]] = (
@@ -133,6 +146,13 @@ class SelectionSetting(AbstractSetting[Plan]):
             expects="a positive whole number",
         ),
         whole_number(
+            "heads",
+            "how many, whose outputs are added, each with V and W of its own; usually 1. Several "
+            "need --initial",
+            *ON_SAMPLES,
+            expects="a positive whole number",
+        ),
+        whole_number(
             "width",
             "train a fully connected net, whose first layer has so many neurons, in the place of "
             "the transformer",
@@ -169,8 +189,7 @@ class SelectionSetting(AbstractSetting[Plan]):
         rule = training.rule(instances)
         progress = track("training", len(instances) * training.total)
         trained = training.run(instances, store=store, progress=progress)
-        names = [column.name for column in self.columns if column.name in trained[0].series]
-        columns = {name: np.stack([plan.series[name] for plan in trained]) for name in names}
+        columns = _columns(trained, [column.name for column in self.columns])
         columns["rate"] = np.array([[plan.plan.rate] for plan in trained])
         return Run(
             setting=self.key,
@@ -197,6 +216,18 @@ class SelectionSetting(AbstractSetting[Plan]):
 
     def sliders(self, instance: Plan) -> Sequence[Slider]:
         return sliders(instance)
+
+
+def _columns(
+    trained: Sequence[TrainedPlan], names: Sequence[str]
+) -> dict[str, Float[np.ndarray, "plans records"]]:
+    """What any plan recorded; unknown of plans with one head what those with several have."""
+    unknown = np.full(len(trained[0].series["loss"]), np.nan)
+    return {
+        name: np.stack([plan.series.get(name, unknown) for plan in trained])
+        for name in names
+        if any(name in plan.series for plan in trained)
+    }
 
 
 def _draw_plan(seed: int, number: int) -> Plan:

@@ -30,8 +30,9 @@ class TrainedPlan:
         plan: the plan, with the step size that was used.
         series: what was recorded.
         diverged: the step at which training blew up; None if it did not.
-        losses: ``tests``, the losses of other tasks, and on samples ``validation``; of a fully
-            connected net ``net``, with the least that its width allows.
+        losses: ``tests``, the losses of other tasks, and on samples ``validation``; of several
+            heads ``heads``, with one row a head; of a fully connected net ``net``, with the least
+            that its width allows.
         online: the run on samples, with its weights.
         net: the weights of a fully connected net.
     """
@@ -67,6 +68,7 @@ class TrainedPlan:
         """What was trained, by name: V and W, beside K and Q if W = K'Q; or the layers of a net.
 
         Columns of V, and rows and columns of W, are d of the token and then those of the encoding.
+        Of several heads there is one matrix each.
         """
         if self.net is not None:
             return self.net
@@ -106,11 +108,13 @@ class TrainedPlan:
         """What to do about a run that diverged."""
         if self.diverged is None:
             return None
-        q, queries = self.plan.task.q, self.plan.training.queries
-        over, limit = ("/queries" if queries > 1 else ""), 2 * q / queries
+        q, how = self.plan.task.q, self.plan.training
+        over = {name: getattr(how, name) for name in ("queries", "heads")}
+        divisors = "".join(f"/{name}" for name, count in over.items() if count > 1)
+        what = "gradient descent" if how.heads == 1 else "gradient descent with equal heads"
         return (
-            f"diverged at step {self.diverged}: use a step size below {self.plan.rate:g} (gradient "
-            f"descent is stable below 2q{over} = {limit:g})"
+            f"diverged at step {self.diverged}: use a step size below {self.plan.rate:g} ({what} "
+            f"is stable below 2q{divisors} = {2 * q / (how.queries * how.heads):g})"
         )
 
     @property

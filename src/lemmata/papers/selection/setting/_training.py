@@ -12,12 +12,22 @@ import numpy as np
 from jaxtyping import Float
 
 from lemmata._errors import InputError
-from lemmata.training import Recording, SingleRun, Store, fold, normals, record_steps, run, stream
+from lemmata.training import (
+    Recording,
+    SingleRun,
+    Store,
+    Stream,
+    fold,
+    normals,
+    record_steps,
+    run,
+    stream,
+)
 
 from ._encodings import check_threshold, near_orthogonal
 from ._model import Factors, Weights
-from ._online import QUERY, START, OnlineState, OnlineTraining, joint
-from ._plan import OnlineChoices, Plan, Positions, Query, check_word
+from ._online import QUERY, START, OnlineState, OnlineTraining, joint, of_head
+from ._plan import MOST_HEADS, OnlineChoices, Plan, Positions, Query, check_word
 from ._task import Task
 
 Algorithm = Literal["sgd", "adam"]
@@ -44,6 +54,7 @@ class Training:
         factors: the number of rows of separate matrices K and Q with W = K'Q; 0 for one W.
         queries: subsets that are asked for in each sequence (T in the original task, Appendix
             A.2); the losses of all are added.
+        heads: how many, each with V and W (or V, K and Q) of its own; their outputs are added.
     """
 
     task: Task
@@ -63,11 +74,12 @@ class Training:
     seed: int = 0
     factors: int = 0
     queries: int = 1
+    heads: int = 1
 
     def __post_init__(self) -> None:
         for name, known in (("encodings", Positions), ("algorithm", Algorithm), ("x_query", Query)):
             check_word(name, getattr(self, name), known)
-        for name in ("d_e", "samples", "queries"):
+        for name in ("d_e", "samples", "queries", "heads"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be a positive whole number")
         for name in ("rate", "later_rate", "initial"):
@@ -80,6 +92,13 @@ class Training:
             raise InputError(
                 "with K = Q = 0 no gradient moves either of them; say how large the first weights "
                 "are (initial, such as 0.1)"
+            )
+        if self.heads > MOST_HEADS:
+            raise InputError(f"there can be at most {MOST_HEADS} heads; got {self.heads}")
+        if self.heads > 1 and not self.initial:
+            raise InputError(
+                "heads that start at zero stay equal for ever; say how large the first weights are "
+                "(initial, such as 0.1)"
             )
         for T, q in self.tests:
             Task(T, q, self.task.d)
@@ -115,15 +134,7 @@ class Training:
     def dynamics(self) -> OnlineTraining:
         """The run as one instance, with a leading axis of length one."""
         source = stream(self.seed)
-        first = fold(source, jnp.uint32(START))
-        d, width = self.task.d, self.task.d + self.d_e
-        attention = [(self.factors, width)] * 2 if self.factors else [(width, width)]
-        start = (Factors if self.factors else Weights)(
-            *(
-                jnp.float32(self.initial) * normals(fold(first, jnp.uint32(i)), size)
-                for i, size in enumerate([(d, width), *attention])
-            )
-        )
+        start = self._start(fold(source, jnp.uint32(START)))
         # Fresh encodings are drawn as well, though not used: this refuses what cannot be found.
         found = near_orthogonal(self.d_e, self.longest, self.threshold, self.seed)
         E = np.zeros_like(found) if self.fresh else found
@@ -134,7 +145,7 @@ class Training:
                 source=source,
                 start=start,
                 E=jax.device_put(E.astype(np.float32)),
-                query=normals(fold(source, jnp.uint32(QUERY)), (d,)),
+                query=normals(fold(source, jnp.uint32(QUERY)), (self.task.d,)),
                 rates=jax.device_put(np.array([self.rate, later], dtype=np.float32)),
                 change=jax.device_put(np.int64(self.change)),
                 task=self.task,
@@ -145,8 +156,27 @@ class Training:
                 algorithm=self.algorithm,
                 tests=self.tests,
                 queries=self.queries,
+                heads=self.heads,
             ),
         )
+
+    def _start(self, source: Stream) -> Weights | Factors:
+        """Gaussian first weights; the first of several heads starts as one head would."""
+        d, width = self.task.d, self.task.d + self.d_e
+        attention = [(self.factors, width)] * 2 if self.factors else [(width, width)]
+        sizes = [(d, width), *attention]
+        kind = Factors if self.factors else Weights
+        heads = [
+            kind(
+                *(
+                    jnp.float32(self.initial)
+                    * normals(fold(source, jnp.uint32(h * len(sizes) + i)), size)
+                    for i, size in enumerate(sizes)
+                )
+            )
+            for h in range(self.heads)
+        ]
+        return heads[0] if self.heads == 1 else kind(*map(jnp.stack, zip(*heads, strict=True)))
 
     def run(
         self, *, store: Store | None = None, progress: Callable[[int], None] = lambda _: None
@@ -165,6 +195,10 @@ class TrainingRun(SingleRun):
     ``population T=... q=...`` is the loss over 1,024 subsets without sampled tokens, and
     ``validation ...`` that on a fixed set of 128 samples. The first is averaged over tokens exactly
     if x_query = 0 and the first d rows of W are zero; otherwise it leaves out what these do.
+
+    One head has ``alpha``, ``C``, two cosines and its ``advantage``. Several heads have a number
+    each, as in ``alpha of head 2``, and ``missed of head 2``: its attention off the subset, on the
+    samples of the fixed set.
     """
 
     how: Training
@@ -176,9 +210,13 @@ class TrainingRun(SingleRun):
         """The series of a task."""
         return self[f"{kind} T={T} q={q}"]
 
+    def of_heads(self, name: str) -> Float[np.ndarray, "heads records"]:
+        """The numbers of several heads, one row a head."""
+        return np.stack([self[of_head(name, h)] for h in range(self.how.heads)])
+
     @property
     def weights(self) -> Weights:
-        """V and W at the end."""
+        """V and W at the end; of several heads one each."""
         return joint(self.trained)
 
     @property
