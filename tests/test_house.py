@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -51,21 +52,30 @@ def modules() -> list[Path]:
     return sorted(ROOT.rglob("*.py"))
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def package_of(path: Path) -> list[str]:
     return ["lemmata", *path.relative_to(ROOT).parts[:-1]]
 
 
-def imports(path: Path, tree: ast.AST | None = None) -> Iterator[tuple[str, tuple[str, ...]]]:
+@cache
+def imports(path: Path) -> list[tuple[str, tuple[str, ...]]]:
     """Every module that a file imports, by its whole name, with the names taken from it."""
-    for node in ast.walk(tree or ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom):
-            package = package_of(path)
-            above = package[: len(package) + 1 - node.level] if node.level else []
-            module = ".".join([*above, *([node.module] if node.module else [])])
-            yield module, tuple(alias.name for alias in node.names)
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, ()
+    return [found for node in ast.walk(tree_of(path)) for found in imported(path, node)]
+
+
+def imported(path: Path, node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if isinstance(node, ast.ImportFrom):
+        package = package_of(path)
+        above = package[: len(package) + 1 - node.level] if node.level else []
+        module = ".".join([*above, *([node.module] if node.module else [])])
+        yield module, tuple(alias.name for alias in node.names)
+    elif isinstance(node, ast.Import):
+        for alias in node.names:
+            yield alias.name, ()
 
 
 def room_of(path: Path) -> str | None:
@@ -73,31 +83,28 @@ def room_of(path: Path) -> str | None:
     return parts[0] if len(parts) > 1 else None
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_module_imports_only_from_rooms_before_its_own(path: Path) -> None:
-    own = room_of(path)
-    if own is None:
-        return
-    for module, _ in imports(path):
-        parts = module.split(".")
-        if parts[0] == "lemmata" and len(parts) > 1 and parts[1] in ROOMS:
-            assert ROOMS.index(parts[1]) <= ROOMS.index(own), f"{own} imports {module}"
+def test_a_module_imports_only_from_rooms_before_its_own() -> None:
+    for path in modules():
+        own = room_of(path)
+        for module, _ in imports(path) if own else ():
+            parts = module.split(".")
+            if parts[0] == "lemmata" and len(parts) > 1 and parts[1] in ROOMS:
+                assert ROOMS.index(parts[1]) <= ROOMS.index(own), f"{path} imports {module}"
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_only_public_names_cross_rooms(path: Path) -> None:
+def test_only_public_names_cross_rooms() -> None:
     """A private module (``_x``) is imported by its own folder alone."""
-    package = package_of(path)
-    for module, names in imports(path):
-        parts = module.split(".")
+    every = ((path, *found) for path in modules() for found in imports(path))
+    for path, module, names in every:
+        package, parts = package_of(path), module.split(".")
         if parts[0] != "lemmata":
             continue
         for i, part in enumerate(parts):
             if part.startswith("_") and i > 1:
-                assert parts[:i] == package[:i], f"imports {module}"
+                assert parts[:i] == package[:i], f"{path} imports {module}"
         for name in names:
             if name.startswith("_") and not name.startswith("__") and len(parts) > 1:
-                assert parts == package, f"imports {name} from {module}"
+                assert parts == package, f"{path} imports {name} from {module}"
 
 
 def home_of(package: list[str]) -> list[str]:
@@ -105,29 +112,30 @@ def home_of(package: list[str]) -> list[str]:
     return package[:3] if package[1:2] == ["papers"] else package[:2]
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_are_relative_at_home_and_absolute_abroad(path: Path) -> None:
+def test_imports_are_relative_at_home_and_absolute_abroad() -> None:
     """So that one sees at a glance what a module takes from elsewhere."""
-    home = home_of(package_of(path))
-    if len(home) < 2:
-        return
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.ImportFrom) and (node.level or node.module.startswith("lemmata")):
-            ((module, _),) = imports(path, node)
-            assert (node.level > 0) == (module.split(".")[: len(home)] == home), module
+    for path in modules():
+        home = home_of(package_of(path))
+        for node in tree_of(path).body if len(home) > 1 else ():
+            if isinstance(node, ast.ImportFrom) and (
+                node.level or node.module.startswith("lemmata")
+            ):
+                ((module, _),) = imported(path, node)
+                at_home = module.split(".")[: len(home)] == home
+                assert (node.level > 0) == at_home, f"{path} imports {module}"
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_stand_at_the_top(path: Path) -> None:
-    tree = ast.parse(path.read_text())
-    for function in ast.walk(tree):
+def test_imports_stand_at_the_top() -> None:
+    every = ((path, node) for path in modules() for node in ast.walk(tree_of(path)))
+    for path, function in every:
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
-        for module, _ in imports(path, function):
-            top = module.split(".")[0]
-            assert top in INSIDE_FUNCTIONS, f"{function.name} imports {module}"
+        inside = (node for line in function.body for node in ast.walk(line))
+        for module, _ in (found for node in inside for found in imported(path, node)):
+            top, what = module.split(".")[0], f"{path}: {function.name} imports {module}"
+            assert top in INSIDE_FUNCTIONS, what
             if top == "lemmata":
-                assert room_of(path) in ("cli", None), f"{function.name} imports {module}"
+                assert room_of(path) in ("cli", None), what
 
 
 @pytest.mark.parametrize("paper", PAPERS)
