@@ -47,6 +47,8 @@ export function drawFinding(place, said, load) {
   place.replaceChildren(
     h("p", {}, badge(finding.status, finding.status), " ", meaning),
     h("p", {}, finding.reason),
+    finding.certified ? h("p", { class: "note" }, "Proved: it was computed again with an error bound "
+      + "on every number, so that rounding is not what breaks it.") : "",
     h("p", { class: "note" }, `${finding.tried.toLocaleString()} instances tried in `
       + `${finding.seconds} s${finding.scopes.length ? `; gone through whole: ${finding.scopes.join("; ")}` : ""}`),
     news.data ? h("button", { type: "button", id: "load-witness", onclick: () => load(news) },
