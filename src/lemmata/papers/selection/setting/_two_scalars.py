@@ -155,7 +155,7 @@ class TabulatedAttention(AbstractAttention):
         return cls(grid[0], grid[1] - grid[0], values, slopes)
 
 
-@compiled_once
+@compiled_briefly
 def _along(exact: AbstractAttention, grid: Float[Array, "points"]) -> Moments:
     return lax.map(exact.moments, grid)
 
