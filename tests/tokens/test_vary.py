@@ -115,6 +115,8 @@ def test_growing_ends_and_a_single_sample_stays() -> None:
     assert max(len(vary_data(full, generator).samples) for _ in range(200)) == 8
     one = data(("abc", "a", 1))
     assert {len(vary_data(one, generator).samples) for _ in range(200)} == {1, 2}
+    two = data(("abc", "a", 1), ("cb", "b", 1))
+    assert {len(vary_data(two, generator).samples) for _ in range(200)} == {1, 2, 3}
     tokens = {vary_data(one, generator).size for _ in range(300)}
     assert max(tokens) == 4
 
