@@ -219,7 +219,7 @@ def test_fractions_are_left_to_few_pairs_in_few_dimensions(
     found = solve({0: [(token, 1) for token in range(2, 2 + len(rows))]}, E)
     assert found.status is Status.SOLVED
     assert len(calls) == asked
-    assert (found.error_bound < 1e-15 * found.norm) is bool(asked)
+    assert found.error_bound < (1e-15 if asked else 1e-3) * found.norm
 
 
 def assert_farkas(found: MaxMargin, embeddings: np.ndarray) -> None:

@@ -162,6 +162,17 @@ def test_simpler_arrays() -> None:
     assert all(p.second is None for p in with_simpler_arrays(Pair(tilted, None), ("first",)))
 
 
+@pytest.mark.parametrize(("shape", "count"), [((6, 6), 36), ((37,), 0)])
+def test_entries_of_small_arrays_are_left_out_one_by_one(
+    shape: tuple[int, ...], count: int
+) -> None:
+    full = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
+    found = [p.first for p in with_simpler_arrays(Pair(full, None), ("first",))]
+    changed = [np.flatnonzero(array != full).tolist() for array in found]
+    emptied = [places for array, places in zip(found, changed, strict=True) if 0 in array]
+    assert [places for places in emptied if len(places) == 1] == [[at] for at in range(count)]
+
+
 def test_digits() -> None:
     both = Pair(np.array([[1.0, 2.0]]), np.array([0.25, 3.0]))
     assert digits_of(both.first, both.second, None) == 1 + 1 + 4 + 1
