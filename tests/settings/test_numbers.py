@@ -1,4 +1,4 @@
-"""Numbers moved by a hair, numbers as balls, and laws through a last value, one by one."""
+"""Numbers moved by a hair, and matrices of balls."""
 
 import operator
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from lemmata.settings import Nudged, Whole, anchored, as_balls, dot
+from lemmata.settings import Nudged, Whole, as_balls, dot
 from lemmata.settings._nudged import NUDGE, nudged
 
 
@@ -124,12 +124,3 @@ def test_matrices_as_balls() -> None:
     assert float(dot(as_balls(values[:, :2]), as_balls(np.array([[1.0, 2.0], [3.0, 4.0]])))) == (
         0.1 - 4.0 + 12.0
     )
-
-
-def test_a_law_goes_through_the_last_value_and_is_cut_off_far_above_the_others() -> None:
-    values, t = np.array([9.0, 3.0, 2.0, 1.0]), np.array([0.0, 0.5, 3.0, 12.0])
-    with np.errstate(divide="ignore"):
-        law = 5 / t
-    found = anchored(values, law)  # 12 / t, and no more than twice 9
-    np.testing.assert_allclose(found, [np.nan, np.nan, 4.0, 1.0])
-    assert anchored(np.array([1.0, 6.0, 3.0]), np.array([1.0, 4.0, 1.0]))[1] == 12.0
