@@ -1,7 +1,7 @@
 """Claims on a bench: hypotheses, versions, the user's data, options, and how parts combine."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -183,6 +183,22 @@ def test_options_change_the_training_or_are_refused_by_name() -> None:
         check(first(lemma_1), Bench(options={"rate": 1.0}))
     with pytest.raises(InputError, match=r"'rte'; did you mean 'rate'\? \(known: steps, rate\)"):
         check(first(lemma_2), Bench(options={"rte": 1.0}))
+
+
+def test_an_experiment_is_bound_to_the_training_that_is_asked_for_if_it_trains() -> None:
+    """A counterexample may train nothing where the claim itself does."""
+    shorter, large = Bench(options={"steps": 9}), Bench(scale="paper")
+    long = replace(TRAINED, paper_training=Steps(1_000))
+    for experiment, bench, training in (
+        (PLAIN, shorter, None),
+        (PLAIN, large, None),
+        (TRAINED, shorter, Steps(9)),
+        (TRAINED, large, Steps()),
+        (long, Bench(), Steps()),
+        (long, large, Steps(1_000)),
+        (long, Bench(options={"steps": 9}, scale="paper"), Steps(9)),
+    ):
+        assert bench.bind(experiment).training == training
 
 
 @pytest.mark.parametrize("steps", [0, -3])

@@ -159,6 +159,12 @@ def test_the_interval_at_its_ends() -> None:
         assert high is None or float(between[1]) == pytest.approx(high, rel=1e-3)
 
 
+@pytest.mark.parametrize("n", [1, 20, 10**6])
+def test_all_and_none_never_speak_against_a_chance_of_one_and_of_zero(n: int) -> None:
+    assert judge(share_at_least([[n]], [[n]], 1.0), evidence()).status is Status.UNDECIDED
+    assert judge(share_at_most([[0]], [[n]], 0.0), evidence()).status is Status.UNDECIDED
+
+
 def test_the_worst_share_speaks() -> None:
     judged = judge(share_at_least([[990], [700]], 1000, 0.9), evidence(2))
     assert judged.status is Status.FAILS

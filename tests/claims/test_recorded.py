@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracles.made_up import evidence
 
-from lemmata.claims import at_most, judge
+from lemmata.claims import Status, at_most, judge
 from lemmata.settings._recorded import Recorded, steps_of
 
 STEPS = np.array([0, 1, 10, 100, 1000])
@@ -61,3 +61,12 @@ def test_a_witness_names_the_step(run: Any) -> None:
     last = judge(at_most(run.norm[:, -1], 6.0), run).witness
     assert last is not None
     assert last == {"dataset": "b", "t": 1000, "left": 9.0, "right": 6.0}
+
+
+@pytest.mark.parametrize(("roundings", "status"), [(1060, Status.HOLDS), (1068, Status.FAILS)])
+def test_what_is_cut_out_keeps_one_rounding_a_step(
+    run: Any, roundings: int, status: Status
+) -> None:
+    """The last of 1000 steps may be off by 1000 roundings and 64."""
+    bound = NORM[:, -1] * (1 - roundings * np.finfo(float).eps)
+    assert judge(at_most(run.norm[:, -1], bound), run).status is status

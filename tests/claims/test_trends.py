@@ -5,7 +5,7 @@ import pytest
 from oracles.made_up import evidence
 
 from lemmata.claims import Status, judge, tends_to
-from lemmata.claims._trends import Trend, _settles, fit_trend
+from lemmata.claims._trends import Trend, _moved_and_stands, _settles, fit_trend
 
 T = np.geomspace(4.0, 1e4, 60)
 
@@ -37,6 +37,12 @@ def test_a_curve_that_follows_a_law_is_extrapolated_by_it(law: str) -> None:
 def test_a_stated_law_of_any_size_is_the_same_law(size: float) -> None:
     trend = fit(0.7 + 5 * KNOWN["t^-2"], trend=size * KNOWN["t^-2"])
     assert trend.offset == pytest.approx(0.7, abs=1e-9)
+
+
+def test_a_stated_law_that_is_zero_leaves_the_average_of_the_end() -> None:
+    curve = 2 + KNOWN["t^-1"]
+    trend = fit(curve, trend=np.zeros(len(T)))
+    assert trend.offset == pytest.approx(curve[T >= 1e4 / 4].mean(), rel=1e-12)
 
 
 def test_no_extrapolation_is_trusted_beyond_a_tenth_of_what_is_left() -> None:
@@ -120,6 +126,26 @@ def test_when_a_curve_settles(
 ) -> None:
     t, d = curve_with(*values)
     assert _settles(t, d, offset, 0.0) is settles
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "stands"),
+    [
+        (0.21, 0.19, True),  # of 2: a tenth and more before a quarter of the run, less since
+        (-0.21, -0.19, True),
+        (0.19, 0.0, False),  # it has hardly moved
+        (0.5, 0.21, False),  # it still moves
+    ],
+)
+def test_when_a_curve_that_waits_has_moved_and_stands(
+    early: float, late: float, stands: bool
+) -> None:
+    t, offset = np.array([1.0, 7.0, 8.0, 16.0, 32.0]), 2.0
+    d = np.array([np.nan, 3 + early, 3 + late, 3.0, 3.0])
+    assert _moved_and_stands(t, d, offset) is stands
+    assert _moved_and_stands(t, -d, -offset) is stands
+    d[1] = 3.0  # all the way is gone since a quarter
+    assert _moved_and_stands(t, d, offset) is False
 
 
 def test_changes_below_rounding_are_none() -> None:

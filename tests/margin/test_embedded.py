@@ -10,9 +10,13 @@ from oracles.deadline import within
 from scipy.optimize import linprog
 
 from lemmata.margin import MaxMargin, Status, embedded_max_margin, max_margin
+from lemmata.margin._rational import solve_in_fractions
 from lemmata.tokens import PriorityGraph, random_orthonormal_embeddings
 
 Facts = dict[int, list[tuple[int, int]]]
+
+FRACTIONS = [(1, 0, 32, 1), (1, 0, 33, 0), (8, 0, 3, 1), (8, 1, 3, 0)]
+"""Copies of four pairs, more of these, dimensions: and whether that is 32 at most of both."""
 
 
 def solve(facts: Facts, embeddings: np.ndarray) -> MaxMargin:
@@ -195,6 +199,27 @@ def test_nearly_opposite_constraints_are_solved_to_their_certificate(draw, seeds
             assert np.linalg.norm(found.weights - W) <= found.error_bound < 1e-2 * found.norm
             solved += 1
     assert solved > 5
+
+
+@pytest.mark.parametrize(("copies", "extra", "dimension", "asked"), FRACTIONS)
+def test_fractions_are_left_to_few_pairs_in_few_dimensions(
+    copies, extra, dimension, asked, monkeypatch
+):
+    """Their time grows fast with both; more of either keep what floating point certifies."""
+    calls = []
+
+    def in_fractions(*program):
+        calls.append(program)
+        return solve_in_fractions(*program)
+
+    monkeypatch.setattr("lemmata.margin._embedded.solve_in_fractions", in_fractions)
+    rows = nearly_opposite_of_all_lengths(13)
+    rows = np.vstack([*[rows] * copies, rows[:extra]])
+    E = np.pad(np.vstack([np.eye(3)[0], np.zeros(3), rows]), ((0, 0), (0, dimension - 3)))
+    found = solve({0: [(token, 1) for token in range(2, 2 + len(rows))]}, E)
+    assert found.status is Status.SOLVED
+    assert len(calls) == asked
+    assert found.error_bound < (1e-15 if asked else 1e-3) * found.norm
 
 
 def assert_farkas(found: MaxMargin, embeddings: np.ndarray) -> None:

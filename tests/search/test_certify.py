@@ -305,6 +305,18 @@ def test_structure_is_recomputed() -> None:
     assert structural(of_start(4 * (1 - 2e-9)), Walk(4, 1), Setting()).proved
 
 
+@pytest.mark.parametrize("bounds", [(2.0, 9.0), (9.0, 2.0), (2.0, 3.0)])
+def test_one_broken_part_of_a_statement_about_structure_is_enough(
+    bounds: tuple[float, float],
+) -> None:
+    def parts(data: Any) -> Any:
+        return [of_start(bound)(data) for bound in bounds]
+
+    found = structural(parts, Walk(4, 1), Setting())
+    assert found.proved
+    assert found.says == "recomputed from its file, in balls; nothing is trained"
+
+
 def test_ten_times_the_doubt_of_an_instance_is_needed() -> None:
     for doubt, proved in ((0.049, True), (0.051, False)):
         assert structural(of_start(2.0), Walk(4, 1), Setting(uncertain=doubt)).proved is proved

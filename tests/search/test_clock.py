@@ -51,6 +51,15 @@ def test_what_takes_a_moment_is_done_however_late_it_is(now: dict[str, float]) -
     Clock(60.0).afford(11.9)
 
 
+def test_a_part_of_the_time_ends_with_the_whole(now: dict[str, float]) -> None:
+    now["t"] = 50.0
+    clock = Clock(60.0)
+    assert clock.left == 10.0
+    assert clock.within(4.0) == Clock(54.0)
+    assert clock.within(40.0) == clock
+    assert Clock().within(4.0) == Clock(54.0)
+
+
 def test_compiling_is_not_held_against_the_rest(now: dict[str, float]) -> None:
     progress = Clock(60.0).track("training", 80)
     now["t"] = 10.0

@@ -4,12 +4,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
+import search_walks as walks
+from search_walks import Setting, Walk
 
 import lemmata as lm
 from lemmata.claims import Claim, declared_by
 from lemmata.search import Finding, Outcome
 from lemmata.search._certify import certify
-from lemmata.search._proofs import read_back
+from lemmata.search._clock import Clock
+from lemmata.search._hunt import LONG, Hunt
+from lemmata.search._proofs import Proofs, read_back
 from lemmata.search._score import try_all
 
 SHORT = lm.experiment("mechanics", steps=40)
@@ -199,6 +204,18 @@ def test_options_that_are_milder_do_as_well() -> None:
     witness = lm.falsify(near).witness
     assert dict(witness.options) == {"rate": 1.0}
     assert witness.size[0] == 1
+
+
+@pytest.mark.parametrize(("usual", "kept"), [(8, {}), (LONG + 1, {"steps": 4})])
+def test_options_that_do_not_matter_go_and_long_trainings_stay_short(
+    usual: int, kept: dict[str, int]
+) -> None:
+    statement, setting = walks.claim(lambda run: lm.at_most(run.x, 0.35), steps=usual), Setting()
+    hunt = Hunt(statement, setting.space, 0, np.inf, lambda line: None)
+    (attempt,) = try_all(statement, [Walk(0, 1)], {"steps": 4, "rate": 0.2}, 0)
+    found = Proofs(hunt, setting, setting.space)._with_fewer_options(attempt, -0.01, Clock())
+    assert dict(found.options) == kept
+    assert found.broken
 
 
 def test_embeddings_of_a_witness_are_plain() -> None:

@@ -16,6 +16,8 @@ from lemmata.settings import (
     AbstractSetting,
     AbstractSpace,
     Evidence,
+    Forecast,
+    Look,
     Option,
     OrdersView,
     Prediction,
@@ -198,6 +200,27 @@ def test_a_setting_knows_its_options_and_hypotheses() -> None:
     assert toy.hypothesis("even") is toy.hypotheses[1]
     with pytest.raises(InputError, match=r"unknown hypothesis of the toy setting 'odd'.*even"):
         toy.hypothesis("odd")
+
+
+class Telling(Toy):
+    """A setting with something to say about every instance."""
+
+    def forecasts(self, run: Run, i: int) -> list[Forecast]:
+        return [Forecast("norm", run.norm[i] + i, "at most")]
+
+    def looks(self, run: Run, i: int) -> list[Look]:
+        return [Look("why", ("a", run.instances[i].name), np.array([1.0]), np.array([0.5]))]
+
+
+def test_what_theory_says_stands_beside_what_was_trained() -> None:
+    first, second = Telling().document(run())["instances"]
+    (said,), (seen,) = first["forecasts"], first["attention"]
+    assert (said["column"], said["says"], said["values"].tolist()) == ("norm", "at most", [1, 2])
+    assert (seen["title"], seen["input"]) == ("why", ["a", "a"])
+    assert (seen["before"].tolist(), seen["after"].tolist()) == ([1.0], [0.5])
+    assert "forecasts" not in second
+    assert "attention" not in second
+    assert Toy().document(run())["instances"][0]["forecasts"] == []
 
 
 class Bare(AbstractSpace[Thing]):

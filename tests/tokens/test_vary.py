@@ -115,6 +115,8 @@ def test_growing_ends_and_a_single_sample_stays() -> None:
     assert max(len(vary_data(full, generator).samples) for _ in range(200)) == 8
     one = data(("abc", "a", 1))
     assert {len(vary_data(one, generator).samples) for _ in range(200)} == {1, 2}
+    two = data(("abc", "a", 1), ("cb", "b", 1))
+    assert {len(vary_data(two, generator).samples) for _ in range(200)} == {1, 2, 3}
     tokens = {vary_data(one, generator).size for _ in range(300)}
     assert max(tokens) == 4
 
@@ -158,6 +160,17 @@ def test_simpler_arrays() -> None:
     assert [[1234.0, -56.0], [0.0, 0.0]] in found
     assert found.count(tilted.tolist()) == 0
     assert all(p.second is None for p in with_simpler_arrays(Pair(tilted, None), ("first",)))
+
+
+@pytest.mark.parametrize(("shape", "count"), [((6, 6), 36), ((37,), 0)])
+def test_entries_of_small_arrays_are_left_out_one_by_one(
+    shape: tuple[int, ...], count: int
+) -> None:
+    full = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
+    found = [p.first for p in with_simpler_arrays(Pair(full, None), ("first",))]
+    changed = [np.flatnonzero(array != full).tolist() for array in found]
+    emptied = [places for array, places in zip(found, changed, strict=True) if 0 in array]
+    assert [places for places in emptied if len(places) == 1] == [[at] for at in range(count)]
 
 
 def test_digits() -> None:

@@ -93,7 +93,7 @@ class Run:
     diverged: tuple[int | None, ...] = ()
     extras: tuple[dict[str, Any], ...] = ()
     predictions: tuple[tuple[Prediction, ...], ...] = ()
-    model: Any = field(default=None, repr=False)
+    model: Any = None
     options: Mapping[str, Any] = field(default_factory=dict)
     weights: TrainedWeights | tuple[()] = ()
 
