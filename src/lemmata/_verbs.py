@@ -182,7 +182,7 @@ def check(
         track=track,
         options=options,
     )
-    return Verdicts([judged(claim) for claim in find_claims(claims)])
+    return Verdicts([judged(claim) for claim in _meant(claims)])
 
 
 def checker(
@@ -242,9 +242,7 @@ def falsify(
     """
     if not isinstance(budget, Real) or not budget >= 0:
         raise InputError(f"budget must be a number of seconds that is not negative; got {budget!r}")
-    found = Findings(
-        attacks(find_claims(claims), budget=budget, scope=scope, seed=seed, watch=watch)
-    )
+    found = Findings(attacks(_meant(claims), budget=budget, scope=scope, seed=seed, watch=watch))
     single = isinstance(claims, Claim) or (callable(claims) and not isinstance(claims, Paper))
     return found[0] if single and len(found) == 1 else found
 
@@ -279,14 +277,23 @@ def setting_of(claim: Claim) -> AbstractSetting[Any]:
     return papers()[claim.paper].setting if claim.setting is None else claim.setting
 
 
+def _meant(names: Any) -> list[Claim]:
+    """The claims; a list that turned out empty does not mean all of them."""
+    if isinstance(names, list) and not names:
+        raise InputError("there is no claim: the list is empty; leave it out for all of them")
+    return find_claims(names)
+
+
 def find_claims(names: Any = ()) -> list[Claim]:
     """The claims that are meant; everything for nothing."""
-    single = isinstance(names, str | Path | Claim | Paper) or callable(names)
-    if not single and not isinstance(names, Iterable):
+    if isinstance(names, str | Path | Claim | Paper) or callable(names):
+        wanted: list[Any] = [names]
+    elif isinstance(names, Iterable):
+        wanted = list(names)
+    else:
         raise InputError(f"claims are names, files or functions under @lm.claim; got {names!r}")
-    wanted = [names] if single else names
     chosen: dict[str, Claim] = {}
-    for name in list(wanted) or list(papers()):
+    for name in wanted or list(papers()):
         chosen |= {claim.name: claim for claim in _claims(name)}
     return list(chosen.values())
 

@@ -167,7 +167,7 @@ def _check_number(option: Option, value: Any) -> None:
         raise InputError(f"{option.name} takes {option.expects}; got {value!r}")
 
 
-def check_rate(value: float, name: str = "step size") -> None:
+def check_rate(value: float | int, name: str = "step size") -> None:
     """Refuse a step size that is none, or with which weights would have no norm."""
     if not (math.isfinite(value) and value > 0):
         raise InputError(f"the {name} must be a positive number; got {value}")

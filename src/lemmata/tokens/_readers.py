@@ -61,7 +61,7 @@ class Instance:
     initial_values: Float[np.ndarray, "vocabulary dimension"] | None = None
 
     def check_shapes(self, name: str) -> None:
-        """Embeddings have a row a token, and initial weights and values their dimension and norm."""
+        """Embeddings have a row a token, weights to start from their dimension and a norm."""
         size, embeddings, start = self.data.size, self.embeddings, self.initial_weights
         if embeddings is not None and len(embeddings) != size:
             raise InputError(f"{name}: {len(embeddings)} embedding rows for {size} tokens")
