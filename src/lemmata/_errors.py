@@ -17,10 +17,12 @@ class StatementError(InputError):
 
 @contextmanager
 def named(name: str) -> Iterator[None]:
-    """Say of which statement something is wrong."""
+    """Say of which statement something is wrong, unless that is said already."""
     try:
         yield
     except StatementError as error:
+        if str(error).startswith(name):
+            raise
         raise StatementError(f"{name}: {error}") from error
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmata._errors import InputError, named
+from lemmata._errors import InputError
 from lemmata.settings import NUDGE, Evidence
 
 from ._comparisons import Comparison, Identity, Inequality
@@ -23,15 +23,11 @@ SEEDS = (1, 2)
 
 
 def with_sizes(
-    compare: Callable[[Evidence[Any]], Sequence[Comparison]], evidence: Evidence[Any], name: str
+    compare: Callable[[Evidence[Any]], Sequence[Comparison]], evidence: Evidence[Any]
 ) -> list[Comparison]:
-    """What is asserted about the evidence, with sizes wherever rounding could decide.
-
-    Sides that cannot be compared are said with the name of their claim.
-    """
+    """What is asserted about the evidence, with sizes wherever rounding could decide."""
     comparisons = list(compare(evidence))
-    with named(name):
-        close = [_is_close(comparison, evidence) for comparison in comparisons]
+    close = [_is_close(comparison, evidence) for comparison in comparisons]
     if not any(close):
         return comparisons
     others = []

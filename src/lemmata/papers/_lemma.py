@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmata._errors import InputError, StatementError, told
+from lemmata._errors import InputError, StatementError, named, told
 from lemmata.claims import (
     AbstractInstances,
     Bench,
@@ -297,6 +297,7 @@ def _guarded(check: Callable[..., Comparisons], name: str) -> Callable[..., Comp
     def guarded(evidence: Any) -> Comparisons:
         if not isinstance(evidence, Evidence):  # a run in ball arithmetic
             return asserted(evidence)
-        return with_sizes(asserted, evidence.recorded(), name)
+        with named(name):
+            return with_sizes(asserted, evidence.recorded())
 
     return guarded
