@@ -398,3 +398,71 @@ SMALL_ADAM = lm.experiment("context", algorithm="adam", rate=0.001, steps=100)
 def false_many_heads(run):
     """All heads move by 0.001 at once: with forty of them momentum overshoots."""
     return lm.at_most(run.gap[:, 1:], run.gap[:, :-1])
+
+
+@lm.claim("zeta_0 is at most H times the largest column, over N", setting="context", on="instances")
+def true_mean(plans):
+    """The least of N eigenvalues is at most their mean, and attention averages columns."""
+    most = plans.each(lambda p: p.heads * p.task.largest_column**2 / p.task.N)
+    return lm.at_most(plans.each(lambda p: p.frozen.zeta), most, rounding=1e-9)
+
+
+@lm.claim(
+    "the largest stable step is at most 2 K N / (H m tau)",
+    setting="context",
+    hypotheses=["noise"],
+    on="instances",
+)
+def true_stable_edge(plans):
+    """|Z-bar s|^2 >= m tau / N for the mean s of all heads."""
+    most = plans.each(lambda p: 2 * p.task.K * p.task.N / (p.heads * p.task.ridge))
+    return lm.at_most(plans.each(lambda p: p.frozen.largest_stable_rate), most, rounding=1e-9)
+
+
+@lm.claim(
+    "Adam moves no entry by more than ten rates a step",
+    setting="context",
+    on=lm.experiment("context", algorithm="adam", steps=100),
+)
+def true_adam(run):
+    """|m| / sqrt v is at most 7.3."""
+    start = run.each(lambda p: np.sqrt(p.start.Q.size) / np.linalg.norm(p.start.Q))
+    return lm.at_most(run.moved_Q, 10 * run.steps * run.rate * start, rounding=1e-6)
+
+
+@lm.claim(
+    "steps up to K / (H |Z-bar|^2) never raise the loss",
+    setting="context",
+    hypotheses=["noise"],
+    on=SHORT,
+)
+def false_safe(run):
+    """Q takes the same steps, and its slope has the length of the tokens in it."""
+    most = run.each(lambda p: p.task.K / (p.heads * p.task.spectral**2))
+    safe = np.where(run.rate <= most, 1.0, np.nan)
+    return lm.at_most(safe * run.loss[:, 1:], safe * run.loss[:, :-1], rounding=1e-9)
+
+
+@lm.claim(
+    "out of domain no more than twice as much is left as in domain",
+    setting="context",
+    hypotheses=["noise"],
+    on=SHORT,
+)
+def false_twice(run):
+    """The ratio of both errors is between 4 and m + 4: true up to m = 4."""
+    return lm.at_most(
+        run.out_of_domain / run.out_of_domain[:, :1], 2 * run.in_domain / run.in_domain[:, :1]
+    )
+
+
+@lm.claim(
+    "the largest stable step is at most 2 K / (H m tau)",
+    setting="context",
+    hypotheses=["noise"],
+    on="instances",
+)
+def false_stable_edge(plans):
+    """With even attention to N examples that are noise it is N times that."""
+    most = plans.each(lambda p: 2 * p.task.K / (p.heads * p.task.ridge))
+    return lm.at_most(plans.each(lambda p: p.frozen.largest_stable_rate), most, rounding=1e-9)

@@ -468,3 +468,86 @@ def false_halves(data):
 def false_start(run):
     """Not where the label's token is outnumbered and the gap of stage 1 is large."""
     return lm.at_most(run.log_loss[:, 0], np.log(np.log(run.each(lambda d: d.K)))[:, 0])
+
+
+def busy(d):
+    return sum(bool(graph.edges) for graph in d.orders.graphs.values())
+
+
+@lm.claim(
+    "attention needs no more than values",
+    setting="convergence",
+    hypotheses=["realizable", "prefix_closed", "orthonormal"],
+    on="instances",
+)
+def true_shorter(data):
+    """K stars of at most (K-1)/K each, against K - 1."""
+    return lm.at_most(data.each(lambda d: d.norm_kq), data.each(lambda d: d.norm_ov))
+
+
+@lm.claim(
+    "no direction has a larger margin than W_kq*",
+    setting="convergence",
+    hypotheses=["realizable", "prefix_closed", "orthonormal", "choice"],
+    on=SHORT,
+)
+def true_max_margin(run):
+    """It is the max-margin direction."""
+    return lm.at_most(
+        run.smallest_margin, run.norm / run.each(lambda d: d.norm_kq), size=1 + run.norm
+    )
+
+
+@lm.claim(
+    "W_kq never shrinks, and each step adds at least the square of its length",
+    setting="convergence",
+    hypotheses=PAPER,
+    on=lm.experiment("convergence", steps=100, stage1_steps=100),
+)
+def true_grows(run):
+    """From zero all steps have one pattern of signs, so no step points back."""
+    return [
+        lm.at_least(run.norm[:, 1:], run.norm[:, :-1]),
+        lm.at_least(run.norm, run.rate * np.sqrt(run.steps)),
+    ]
+
+
+@lm.claim(
+    "optimal tokens never fall back, whatever the embeddings",
+    setting="convergence",
+    hypotheses=[
+        "realizable",
+        "prefix_closed",
+        "not_outnumbered",
+        "choice",
+        "values_from_zero",
+        "zero_start",
+    ],
+    on=SHORT,
+)
+def false_any_embeddings(run):
+    """Under close embeddings one query's step moves another's logits."""
+    return lm.at_least(run.smallest_weight[:, 1:], run.smallest_weight[:, :1], rounding=1e-10)
+
+
+@lm.claim(
+    "a query has fewer edges than there are tokens",
+    setting="convergence",
+    hypotheses=["realizable", "choice"],
+    on="instances",
+)
+def false_fewer_edges(data):
+    """Without prefixes two optimal tokens may beat two others."""
+    most = data.each(lambda d: max(len(graph.edges) for graph in d.orders.graphs.values()))
+    return lm.at_most(most, data.each(lambda d: d.K - 1))
+
+
+@lm.claim(
+    "a query costs at most 2/3",
+    setting="convergence",
+    hypotheses=["realizable", "prefix_closed", "orthonormal"],
+    on="instances",
+)
+def false_two_thirds(data):
+    """Three tokens below an optimal one cost 3/4."""
+    return lm.at_most(data.each(lambda d: d.norm_kq**2), data.each(lambda d: busy(d) * 2 / 3))

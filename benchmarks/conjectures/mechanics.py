@@ -526,3 +526,82 @@ def false_missed_acyclic(run):
 def false_all_free(run):
     """An identity that holds only without ties."""
     return lm.equal(run.free_norm, run.norm)
+
+
+EVERY_TIGHT = lm.experiment("mechanics", algorithm="gd", rate="tight", steps=60, record=range(61))
+
+
+@lm.claim(
+    "the loss is at least the attention that is missed",
+    setting="mechanics",
+    hypotheses=["realizable"],
+    on=SHORT,
+)
+def true_missed(run):
+    """1 - u <= -log u, sample by sample."""
+    return lm.at_most(run.log_missed, run.log_loss)
+
+
+@lm.claim(
+    "a step of 1/L_tight falls by half of what the slope says", setting="mechanics", on=EVERY_TIGHT
+)
+def true_descent_lemma(run):
+    """The descent lemma."""
+    loss = np.exp(run.log_loss)
+    gained = run.rate / 2 * np.exp(2 * run.log_gradient_norm[:, :-1])
+    return lm.at_most(loss[:, 1:], loss[:, :-1] - gained)
+
+
+@lm.claim(
+    "the loss is at most three times the attention that is missed",
+    setting="mechanics",
+    hypotheses=["realizable", "zero_start"],
+    on=SHORT,
+)
+def false_three_times(run):
+    """-log u <= 3 (1 - u) needs u >= 0.06: not with 18 positions."""
+    return lm.at_most(run.log_loss, run.log_missed + np.log(3))
+
+
+@lm.claim(
+    "no logit of W^mm exceeds 1",
+    setting="mechanics",
+    hypotheses=["orthonormal", "acyclic"],
+    on="instances",
+)
+def false_entries(data):
+    """A chain of four has 3/2 at its ends."""
+    return lm.at_most(data.each(lambda d: np.abs(d.E @ d.W_mm @ d.E.T).max()), 1.0)
+
+
+def spread(d):
+    """How far tied logits are apart; NaN if a token is repeated in a sequence."""
+    if any(len(set(s.tokens)) < len(s.tokens) for s in d.data.samples):
+        return np.nan
+    logits = d.E @ d.W_cyc @ d.E.T
+    apart = 0.0
+    for q, graph in d.graphs.items():
+        for component in graph.components:
+            values = logits[list(component), q]
+            apart = max(apart, values.max() - values.min())
+    return apart
+
+
+def skew(d):
+    logs = (
+        np.log([s.count for s in d.data.samples])
+        if d.log_frequency is None
+        else np.asarray(d.log_frequency)
+    )
+    return logs.max() - logs.min()
+
+
+@lm.claim(
+    "tied tokens differ by at most the logarithm of the largest ratio of counts",
+    setting="mechanics",
+    hypotheses=["realizable", "orthonormal"],
+    on="instances",
+)
+def false_ratio(data):
+    """Samples of one count add up, and so do ties in a row: a over b over c."""
+    return lm.at_most(data.each(spread), data.each(skew), size=1.0)

@@ -445,3 +445,45 @@ def false_missed_stable(run):
     """With q > T/2, or large d, alpha jumps over 1 before C has grown, and C falls for a step."""
     stable = np.where(run.rate < 2 * run.each(lambda p: p.q), 1.0, np.nan)
     return lm.at_most(stable * run.missed[:, 1:], stable * run.missed[:, :-1])
+
+
+@lm.claim("what is missed falls like e^-C at least", setting="selection", on=SHORT)
+def true_exponential(run):
+    """u = (T-q) e^-C / (q + (T-q) e^-C) with one-hot encodings."""
+    T, q, _ = sizes(run)
+    return lm.at_most(run.missed + one_hot(run), (T - q) / q * np.exp(-run.C))
+
+
+@lm.claim("below eta = 4q the first step lowers the loss", setting="selection", on=SHORT)
+def false_first(run):
+    """It does below 2T, which is less if the subset is more than half."""
+    _, q, _ = sizes(run)
+    short = np.where(run.rate < 4 * q, 1.0, np.nan)
+    return lm.at_most(short * run.loss[:, 1:2], short * run.loss[:, :1])
+
+
+@lm.claim(
+    "the subset never counts for more than 1 with steps up to 1", setting="selection", on=SHORT
+)
+def false_share(run):
+    """With many dimensions attention moves faster than alpha comes down."""
+    small = np.where(run.rate <= 1, 1.0, np.nan)
+    return lm.at_most(small * run.alpha * (1 - run.missed), 1.0)
+
+
+@lm.claim(
+    "C(3) is at most three times C(2)", setting="selection", on=lm.experiment("selection", steps=3)
+)
+def false_thrice(run):
+    """With large d its slope grows more, by the attention on the subset, than alpha slows down."""
+    return lm.at_most(run.C[:, 3:4], 3 * run.C[:, 2:3])
+
+
+@lm.claim(
+    "with steps of 1 C never falls",
+    setting="selection",
+    on=lm.experiment("selection", rate=1.0, steps=100, record=tuple(range(101))),
+)
+def false_unit_steps(run):
+    """With d far above T the subset comes to count for more than 1, and C back; one-hot only."""
+    return lm.at_least(run.C[:, 1:] + one_hot(run), run.C[:, :-1], size=1.0)

@@ -1,6 +1,7 @@
 """The one error that a user is meant to see."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,17 @@ class InputError(ValueError):
 
 class StatementError(InputError):
     """A statement of the user's that raises, or gives something that is no comparison."""
+
+
+@contextmanager
+def named(name: str) -> Iterator[None]:
+    """Say of which statement something is wrong, unless that is said already."""
+    try:
+        yield
+    except StatementError as error:
+        if str(error).startswith(name):
+            raise
+        raise StatementError(f"{name}: {error}") from error
 
 
 def line_in(error: BaseException, file: str) -> str:

@@ -1,10 +1,11 @@
 """The verbs of the public page: read, draw, analyze, train, check."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from itertools import chain
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -46,8 +47,10 @@ def read(file: str | Path, setting: Home = None, embeddings: str | Path | None =
 
 def draw(setting: str | AbstractSetting[Any], count: int = 1, seed: int = 0) -> list[Any]:
     """Random instances of a setting."""
-    if count < 1:
-        raise InputError(f"count must be at least 1; got {count}")
+    if not isinstance(count, int) or count < 1:
+        raise InputError(f"count must be at least 1; got {count!r}")
+    if not isinstance(seed, int) or seed < 0:
+        raise InputError(f"seed must be a whole number that is not negative; got {seed!r}")
     return find_setting(setting).draw(count, seed)
 
 
@@ -183,7 +186,7 @@ def check(
         track=track,
         options=options,
     )
-    return Verdicts([judged(claim) for claim in find_claims(claims)])
+    return Verdicts([judged(claim) for claim in _meant(claims)])
 
 
 def checker(
@@ -241,11 +244,9 @@ def falsify(
         seed: everything random depends on it alone.
         watch: called with a line that says how far it has come.
     """
-    if not budget >= 0:
-        raise InputError(f"budget must be a number of seconds that is not negative; got {budget}")
-    found = Findings(
-        attacks(find_claims(claims), budget=budget, scope=scope, seed=seed, watch=watch)
-    )
+    if not isinstance(budget, Real) or not budget >= 0:
+        raise InputError(f"budget must be a number of seconds that is not negative; got {budget!r}")
+    found = Findings(attacks(_meant(claims), budget=budget, scope=scope, seed=seed, watch=watch))
     single = isinstance(claims, Claim) or (callable(claims) and not isinstance(claims, Paper))
     return found[0] if single and len(found) == 1 else found
 
@@ -280,11 +281,23 @@ def setting_of(claim: Claim) -> AbstractSetting[Any]:
     return papers()[claim.paper].setting if claim.setting is None else claim.setting
 
 
+def _meant(names: Any) -> list[Claim]:
+    """The claims; a list that turned out empty does not mean all of them."""
+    if isinstance(names, list) and not names:
+        raise InputError("there is no claim: the list is empty; leave it out for all of them")
+    return find_claims(names)
+
+
 def find_claims(names: Any = ()) -> list[Claim]:
     """The claims that are meant; everything for nothing."""
-    wanted = [names] if isinstance(names, str | Path | Claim | Paper) or callable(names) else names
+    if isinstance(names, str | Path | Claim | Paper) or callable(names):
+        wanted: list[Any] = [names]
+    elif isinstance(names, Iterable):
+        wanted = list(names)
+    else:
+        raise InputError(f"claims are names, files or functions under @lm.claim; got {names!r}")
     chosen: dict[str, Claim] = {}
-    for name in list(wanted) or list(papers()):
+    for name in wanted or list(papers()):
         chosen |= {claim.name: claim for claim in _claims(name)}
     return list(chosen.values())
 
@@ -328,7 +341,11 @@ def _instances(
 
 def _home(instances: Sequence[Any], setting: Home) -> AbstractSetting[Any]:
     if setting is not None:
-        return find_setting(setting)
+        home = find_setting(setting)
+        if not isinstance(instances[0], home.instance_type):
+            found = type(instances[0]).__name__
+            raise InputError(f"a {found} is no instance of the {home.key} setting")
+        return home
     for home in settings().values():
         if home.instance_type is not object and isinstance(instances[0], home.instance_type):
             others = [x for x in instances if not isinstance(x, home.instance_type)]

@@ -36,6 +36,7 @@ from ._experiment import Scale as Scale
 from ._experiment import Several as Several
 from ._experiment import describe_training as describe_training
 from ._judge import judge as judge
+from ._judge import judge_for as judge_for
 from ._sizes import with_sizes as with_sizes
 from ._verdict import KIND_MEANING as KIND_MEANING
 from ._verdict import MEANING as MEANING

@@ -12,7 +12,7 @@ from lemmata.settings import Evidence
 from ._claim import Claim
 from ._comparisons import Comparison
 from ._experiment import Bench
-from ._judge import judge
+from ._judge import judge_for
 from ._verdict import Judgement, Status, Support, Verdict, combine
 
 
@@ -51,9 +51,9 @@ def _check(claim: Claim, bench: Bench) -> Verdict:
     evidence, applicable = evidence_for(claim, bench)
     judged: list[tuple[Judgement, Any]] = []
     if claim.counterexample is not None and bench.instances is None:
-        judged += _judge_all(claim.counter(bench), applicable)
+        judged += _judge_all(claim.name, claim.counter(bench), applicable)
     if len(applicable):
-        judged += _judge_all(claim.compare(applicable), applicable)
+        judged += _judge_all(claim.name, claim.compare(applicable), applicable)
     if not judged or (not len(applicable) and evidence.cases + evidence.skipped):
         judged.append((_unmet(claim, evidence), None))
     support = Support(
@@ -87,12 +87,12 @@ def _refuse_no_steps(bench: Bench) -> None:
 
 
 def _judge_all(
-    comparisons: Sequence[Comparison], evidence: Evidence[Any]
+    name: str, comparisons: Sequence[Comparison], evidence: Evidence[Any]
 ) -> list[tuple[Judgement, Any]]:
     """Each comparison judged, with the case that its witness speaks of."""
     judged = []
     for comparison in comparisons:
-        judgement = judge(comparison, evidence)
+        judgement = judge_for(name, comparison, evidence)
         cases = evidence.cases if comparison.cases is None else comparison.cases
         case = None
         if judgement.case is not None and judgement.case < len(cases):

@@ -7,6 +7,7 @@ nothing.
 
 from typing import Any
 
+from lemmata._errors import named
 from lemmata.settings import Evidence
 
 from ._comparisons import Comparison, Fact, Identity, Inequality, Limit, Share, Silence
@@ -36,6 +37,12 @@ def judge(comparison: Comparison, evidence: Evidence[Any]) -> Judgement:
             return Judgement(comparison.part, status, says(comparison.part, comparison.reason))
         case _:
             raise TypeError(f"{comparison!r} is no comparison; use lm.at_least, lm.equal and so on")
+
+
+def judge_for(name: str, comparison: Comparison, evidence: Evidence[Any]) -> Judgement:
+    """The same; what is wrong with the comparison is said with the name of its claim."""
+    with named(name):
+        return judge(comparison, evidence)
 
 
 def _judge_fact(fact: Fact) -> Judgement:

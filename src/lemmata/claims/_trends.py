@@ -24,10 +24,11 @@ SLOWER, FLAT, STILL = 0.75, 0.01, 0.25
 """A curve settles if its change per doubling falls by the first, or is the second of its end; and
 if the last change is at most the third of what is left."""
 
-MOVED = 0.1
-"""A curve that may wait has hardly moved if that is less than this share of what is left. Before it
-counts as settled elsewhere it must hardly have moved since a quarter of the run: at the top of a
-hump it stands still for a moment only."""
+GONE, MOVED = 1.0, 0.1
+"""A curve that may wait has settled elsewhere only if it went at least as far as is left, the first
+in units of that: plateaus begin with a short way, too. And it must hardly have moved, by no more
+than the second, since a quarter of the run: at the top of a hump it stands still for a moment only.
+"""
 
 POWERS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 LOG_POWERS = (1.0, 2.0, 3.0)
@@ -105,11 +106,12 @@ def fit_trend(
 
 
 def _moved_and_stands(places: Curve, distance: Curve, offset: float) -> bool:
-    """Whether a curve has gone some way before a quarter of the run, and hardly any since."""
+    """Whether a curve has gone far before a quarter of the run, and hardly moved since."""
     known = np.isfinite(distance)
     t, d = places[known], distance[known]
-    hardly, late = MOVED * abs(offset), d[t >= t[-1] / 4]
-    return bool(np.abs(d - d[-1]).max() >= hardly >= late.max() - late.min())
+    gone, late = np.abs(d - d[-1]).max(), d[t >= t[-1] / 4]
+    stands = late.max() - late.min() <= MOVED * abs(offset)
+    return bool(stands and gone >= GONE * abs(offset))
 
 
 def _settles(t: Curve, d: Curve, offset: float, floor: float) -> bool:

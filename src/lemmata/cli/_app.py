@@ -139,6 +139,7 @@ def sweep(parser: Parser) -> None:
 
     What is there already is not run again; a sweep that was stopped goes on.
     """
+    parser.advice = "; options of training are written like --over steps=2000"
     parser.add_argument("target", metavar="TARGET", help="A setting, a claim, FILE.py::NAME.")
     says = "Values: K=4..32..4, eta=1e-3..1e3..x10, d=1,2,5. Several make a grid."
     parser.option("--over", says, action="append", metavar="NAME=VALUES")

@@ -14,10 +14,11 @@ class Parser(ArgumentParser):
     """What follows the name of a command.
 
     A setting knows its own options of training and refuses all others, so that a command that
-    trains takes whatever looks like one.
+    trains takes whatever looks like one. What an unknown option may have meant is ``advice``.
     """
 
     trains: bool = False
+    advice: str = ""
 
     def option(self, flag: str, says: str, **how: Any) -> None:
         """An option with a value, which is shown if it has a default."""
@@ -55,7 +56,8 @@ class Parser(ArgumentParser):
             flag, equals, value = word.partition("=")
             option = known.get(flag)
             if option is None and not (self.trains and flag.startswith("--")):
-                raise InputError(unknown_name(f"option of {self.prog}", flag, known))
+                said = unknown_name(f"option of {self.prog}", flag, known)
+                raise InputError(said + self.advice)
             if option is not None and option.nargs == 0:
                 options.append(word)
                 continue

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmata._errors import InputError, StatementError, told
+from lemmata._errors import InputError, StatementError, named, told
 from lemmata.claims import (
     AbstractInstances,
     Bench,
@@ -233,6 +233,8 @@ def claim(
     ``lm.tends_to(curve, value)``, or a list of these.
     """
     home = find_setting(setting)
+    if isinstance(hypotheses, str):
+        raise InputError(f"hypotheses is a list of names, as in ['{hypotheses}']")
     assumed = tuple(home.hypothesis(name) for name in hypotheses)
     if isinstance(on, str) and on not in ("runs", "instances"):
         raise InputError(f"on is 'runs', 'instances' or lm.experiment(...); got '{on}'")
@@ -287,7 +289,7 @@ def _guarded(check: Callable[..., Comparisons], name: str) -> Callable[..., Comp
             if not isinstance(part, Comparison):
                 raise StatementError(
                     f"{name} must return lm.at_least(...), lm.at_most, lm.equal, lm.tends_to or a "
-                    f"list of these; got {type(part).__name__}"
+                    f"list of these; got {'nothing' if part is None else type(part).__name__}"
                 )
         return [replace(part, waits=True) if isinstance(part, Limit) else part for part in parts]
 
@@ -295,6 +297,7 @@ def _guarded(check: Callable[..., Comparisons], name: str) -> Callable[..., Comp
     def guarded(evidence: Any) -> Comparisons:
         if not isinstance(evidence, Evidence):  # a run in ball arithmetic
             return asserted(evidence)
-        return with_sizes(asserted, evidence.recorded())
+        with named(name):
+            return with_sizes(asserted, evidence.recorded())
 
     return guarded

@@ -9,11 +9,10 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lemmata._errors import InputError
+from lemmata._errors import InputError, unknown_name
 
 MadeT = TypeVar("MadeT")
 
@@ -114,16 +113,14 @@ def check_keys(entry: dict[str, Any], known: tuple[str, ...], where: str) -> Non
     """Refuse a key that is not known, with the nearest one that is."""
     for key in entry:
         if key not in known:
-            close = get_close_matches(key, known, n=1, cutoff=0.5)
-            hint = f"did you mean '{close[0]}'? " if close else ""
-            raise InputError(f"{where}: unknown key '{key}'; {hint}(known: {', '.join(known)})")
+            raise InputError(f"{where}: {unknown_name('key', key, known)}")
 
 
 def whole(value: Any, name: str, where: str, *, zero: bool = False) -> int:
     """A whole number, positive or, if ``zero`` is allowed, not negative."""
     if isinstance(value, bool) or not isinstance(value, int) or value < (0 if zero else 1):
         kind = "whole number that is not negative" if zero else "positive whole number"
-        raise InputError(f"{where}: {name} must be a {kind}; got {str(value)[:40]}")
+        raise InputError(f"{where}: {name} must be a {kind}; got {_shown(value)}")
     return value
 
 
@@ -135,8 +132,13 @@ def number(value: Any, name: str, where: str, *, zero: bool = False) -> float:
         found = math.nan
     if not math.isfinite(found) or found < 0 or (found == 0 and not zero):
         kind = "number that is not negative" if zero else "positive number"
-        raise InputError(f"{where}: {name} must be a {kind}; got {str(value)[:40]}")
+        raise InputError(f"{where}: {name} must be a {kind}; got {_shown(value)}")
     return found
+
+
+def _shown(value: Any) -> str:
+    """A value in a message; texts in quotes, as in the file."""
+    return (repr(value) if isinstance(value, str) else str(value))[:40]
 
 
 def choice(value: Any, name: str, where: str, choices: tuple[str, ...]) -> str:

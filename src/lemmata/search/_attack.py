@@ -149,7 +149,12 @@ def _extremes(
 
 
 def _climb(hunt: Hunt, space: AbstractSpace[Any], trainings: Sequence[Mapping[str, Any]]) -> None:
-    """Vary what came closest, again and again, with each training in turn."""
+    """Vary what came closest, again and again, with each training in turn.
+
+    Of those that came equally close the latest are varied, so that it does not stay where a
+    statement is attained: many are, by all runs that have settled. Numbers of a training are moved
+    from the second turn on, since what breaks a statement may lie between those that are listed.
+    """
     hunt.stage = "climb"
     generator = np.random.default_rng([hunt.seed, 1])
     best: list[Attempt] = []
@@ -158,6 +163,8 @@ def _climb(hunt: Hunt, space: AbstractSpace[Any], trainings: Sequence[Mapping[st
         if hunt.over or hunt.settled:
             return
         options = trainings[number % len(trainings)]
+        if number >= len(trainings):
+            options = _moved(options, generator)
         parents = [attempt.instance for attempt in best]
         several = [
             space.vary(parents[i % len(parents)], generator)
@@ -167,7 +174,17 @@ def _climb(hunt: Hunt, space: AbstractSpace[Any], trainings: Sequence[Mapping[st
         ]
         attempts: list[Attempt] = []
         hunt.go_through(several, options, whole=False, keep=attempts)
-        best = sorted([*best, *attempts], key=lambda attempt: attempt.score)[:BEST]
+        best = sorted([*attempts, *best], key=lambda attempt: attempt.score)[:BEST]
+
+
+def _moved(options: Mapping[str, Any], generator: np.random.Generator) -> Mapping[str, Any]:
+    """With its sizes up to the next power of ten below or above, to two digits."""
+    return {
+        name: float(f"{value * 10 ** generator.uniform(-1, 1):.2g}")
+        if isinstance(value, float)
+        else value
+        for name, value in options.items()
+    }
 
 
 def _conclude(hunt: Hunt, proofs: Proofs, interrupted: bool) -> Finding:

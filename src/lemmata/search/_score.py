@@ -15,7 +15,7 @@ from lemmata.claims import (
     Status,
     evidence_for,
     instance_of,
-    judge,
+    judge_for,
 )
 from lemmata.settings import Evidence
 
@@ -142,7 +142,7 @@ def _judged(
         return [
             (
                 comparison,
-                judge(comparison, evidence),
+                judge_for(claim.name, comparison, evidence),
                 evidence.cases if comparison.cases is None else comparison.cases,
             )
             for comparison in claim.compare(evidence)

@@ -27,6 +27,7 @@ from ._options import RECORD as RECORD
 from ._options import Option as Option
 from ._options import Parameter as Parameter
 from ._options import check_options as check_options
+from ._options import check_rate as check_rate
 from ._options import number_or as number_or
 from ._options import real_number as real_number
 from ._options import step_numbers as step_numbers

@@ -1,10 +1,14 @@
 """Options of training: one schema a setting, for the command line and for Python alike."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from lemmata._errors import InputError, unknown_name
+
+LARGEST_RATE = 1e60
 
 
 @dataclass(frozen=True)
@@ -140,8 +144,7 @@ def check_options(setting: str, options: Sequence[Option], given: Mapping[str, A
             raise InputError(f"unknown option of the {setting} setting '{name}'; it takes {shown}")
     _check_choices(known, given)
     for name, value in given.items():
-        if known[name].parse is int and isinstance(value, float) and not value.is_integer():
-            raise InputError(f"{name} takes {known[name].expects}; got {value}")
+        _check_number(known[name], value)
     algorithm = given.get("algorithm")
     usual = known["algorithm"].choices[0] if "algorithm" in known else ""
     name_of = algorithm if isinstance(algorithm, str) else usual
@@ -153,6 +156,23 @@ def check_options(setting: str, options: Sequence[Option], given: Mapping[str, A
                 f"{option.flag} ({name}) has no effect with algorithm {name_of}; it is for "
                 f"{', '.join(option.algorithms)}. {name_of} takes {', '.join(fits)}"
             )
+
+
+def _check_number(option: Option, value: Any) -> None:
+    """Refuse what is no number where only a number can be meant."""
+    if value is None or option.parse not in (int, float):
+        return
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or (option.parse is int and value != value // 1):
+        raise InputError(f"{option.name} takes {option.expects}; got {value!r}")
+
+
+def check_rate(value: float | int, name: str = "step size") -> None:
+    """Refuse a step size that is none, or with which weights would have no norm."""
+    if not (math.isfinite(value) and value > 0):
+        raise InputError(f"the {name} must be a positive number; got {value}")
+    if value > LARGEST_RATE:
+        raise InputError(f"a {name} of {value:g} is too large (at most {LARGEST_RATE:g})")
 
 
 def _check_choices(known: Mapping[str, Option], given: Mapping[str, Any]) -> None:

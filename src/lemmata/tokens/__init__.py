@@ -11,6 +11,7 @@ from ._data import TokenData as TokenData
 from ._data import sizes_of as sizes_of
 from ._embeddings import as_matrix as as_matrix
 from ._embeddings import canonical_embeddings as canonical_embeddings
+from ._embeddings import check_start as check_start
 from ._embeddings import orthonormality_error as orthonormality_error
 from ._embeddings import random_orthonormal_embeddings as random_orthonormal_embeddings
 from ._embeddings import read_embeddings as read_embeddings

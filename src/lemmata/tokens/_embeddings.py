@@ -9,6 +9,8 @@ from jaxtyping import Float
 from lemmata._errors import InputError
 
 Embeddings = Float[np.ndarray, "tokens dimension"]
+LARGEST = 1e60
+"""Larger entries of weights would have norms and logits that are no numbers."""
 
 
 def canonical_embeddings(size: int) -> Embeddings:
@@ -51,6 +53,15 @@ def read_embeddings(path: Path) -> Embeddings:
     except (ValueError, EOFError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as a matrix ({error})") from error
     return as_matrix(matrix, str(path))
+
+
+def check_start(weights: Float[np.ndarray, "rows columns"], where: str) -> None:
+    """Refuse weights whose norm is not a number."""
+    largest = float(np.abs(weights).max())
+    if largest > LARGEST:
+        raise InputError(
+            f"{where}: an entry of size {largest:g} is too large (at most {LARGEST:g})"
+        )
 
 
 def as_matrix(rows: object, where: str) -> Embeddings:

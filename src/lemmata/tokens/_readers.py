@@ -19,7 +19,7 @@ from jaxtyping import Float
 from lemmata._errors import InputError, unknown_name
 
 from ._data import Token, TokenData
-from ._embeddings import as_matrix
+from ._embeddings import as_matrix, check_start
 
 LONGEST_LINE = 1_000_000
 LONGEST_SEQUENCE = 2_000
@@ -61,7 +61,7 @@ class Instance:
     initial_values: Float[np.ndarray, "vocabulary dimension"] | None = None
 
     def check_shapes(self, name: str) -> None:
-        """Embeddings have a row a token, and initial weights and values their dimension."""
+        """Embeddings have a row a token, weights to start from their dimension and a norm."""
         size, embeddings, start = self.data.size, self.embeddings, self.initial_weights
         if embeddings is not None and len(embeddings) != size:
             raise InputError(f"{name}: {len(embeddings)} embedding rows for {size} tokens")
@@ -77,6 +77,9 @@ class Instance:
                 f"{name}: initial values have shape {values.shape}; expected {(size, dimension)}, "
                 "one row a next token and one column a dimension of the embeddings"
             )
+        for what, weights in (("initial weights", start), ("initial values", values)):
+            if weights is not None:
+                check_start(weights, f"{name}: {what}")
 
 
 def read_instances(path: Path, *, prefixes: bool) -> list[Instance]:

@@ -42,7 +42,7 @@ def test_extremes_can_be_read_back() -> None:
     assert {plan.task.N for plan in extremes} == {1, 2, 3}
     assert {plan.task.K for plan in extremes} == {3, 4, 8}
     assert {plan.task.d for plan in extremes} == {1, 2, 4}
-    assert {plan.task.m for plan in extremes} == {1, 2, 6}
+    assert {plan.task.m for plan in extremes} == {1, 2, 6, 16}
     assert {plan.heads for plan in extremes} == {1, 2, 3, 4, 40}
     sizes = [np.abs(plan.task.representations).max() for plan in extremes]
     assert min(sizes) < 1e-3

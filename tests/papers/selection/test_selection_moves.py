@@ -313,7 +313,7 @@ def test_extremes_of_one_hot_plans_are_all_pairs() -> None:
     words: dict[str, Sequence[Any]] = {
         "T": (2, 3, 4, 9, 33, 200, 5_000, 100_000),
         "q": (1, 2, 3, 8, 30, "T/4", "T-1"),
-        "d": (1, 2, 5, 30, 1_000, 100_000),
+        "d": (1, 2, 5, 30, 1_000, 100_000, "T", "10T"),
         "eta": (1e-6, 1e-3, 0.05, 0.3, 1.0, 3.0, 10.0, 1e3, "usual", "q/2", "1.9q", "2.1q"),
         "eps": (1e-12, 1e-6, 0.1, 1e3, "largest"),
     }
@@ -323,6 +323,7 @@ def test_extremes_of_one_hot_plans_are_all_pairs() -> None:
         for a, b in product(words[first], words[second]):
             said = dict(zip(words, base, strict=True)) | {first: a, second: b}
             T, d, q = said["T"], said["d"], share_of(said["q"], said["T"])
+            d = {"T": T, "10T": 10 * T}[d] if isinstance(d, str) else d
             if q < T:
                 eta, eps = said["eta"], said["eps"]
                 eta = rates_of(q, d)[eta] if isinstance(eta, str) else eta

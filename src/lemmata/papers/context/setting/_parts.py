@@ -12,8 +12,13 @@ from ._task import UNIT, Task
 TOKENS = ("unit", "one-hot", "close", "opposite", "gaussian")
 """Directions at random; coordinate vectors; almost the same; pairs v and -v; of any length."""
 
-REPRESENTATIONS = ("gaussian", "orthogonal", "close", "equal", "zero queries", "tokens")
-"""At random; coordinate vectors; almost the same; the same; nothing to predict; as the tokens."""
+REPRESENTATIONS = ("gaussian", "orthogonal", "close", "equal", "zero queries", "tokens", "across")
+"""At random; coordinate vectors; almost the same; the same; nothing to predict; as the tokens; the
+first one along (1, ..., 1), which the mean of other laws may be, and longer ones across it.
+"""
+
+ACROSS = 10.0
+"""How much longer representations across (1, ..., 1) are."""
 
 CLOSE = 1e-3
 """How far apart vectors are that are almost the same."""
@@ -83,6 +88,9 @@ def _features(
         return np.repeat(random[:, :1], K, axis=1)
     if kind == "tokens":
         return np.resize(tokens, (m, K)) / np.abs(tokens).max()
+    if kind == "across":
+        random = ACROSS * (random - random.mean(axis=0))
+        random[:, 0] = 1.0
     return random
 
 

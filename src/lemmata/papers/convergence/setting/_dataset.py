@@ -72,6 +72,8 @@ class Dataset(Shown):
             >>> [sample.count for sample in dataset.data.samples]
             [1000, 1000, 1, 1]
         """
+        if not len(sentences):
+            raise InputError(f"{name}: there is no sentence: give at least one")
         if not isinstance(sentences, Mapping):
             return cls(name, TokenData.from_sentences(sentences))
         rows = []

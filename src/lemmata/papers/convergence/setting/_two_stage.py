@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from lemmata._errors import InputError, unknown_name
 from lemmata.attention import Inputs, ValueCoordinates, attention, predict, value_margins
+from lemmata.settings import check_rate
 from lemmata.training import (
     Recording,
     Rule,
@@ -321,8 +322,8 @@ def _check_rate(name: str, value: Rate) -> None:
         if value not in get_args(NamedRate):
             known = ("a number", *get_args(NamedRate))
             raise InputError(unknown_name(name, value, known))
-    elif not (np.isfinite(value) and value > 0):
-        raise InputError(f"the {name} must be a positive number; got {value}")
+    else:
+        check_rate(value, name)
 
 
 def _show_rate(rate: Rate, constant: float) -> str:

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from lemmata._errors import InputError
 from lemmata.settings import RECORD, Option, number_or, real_number, whole_number
-from lemmata.tokens import read_embeddings
+from lemmata.tokens import check_start, read_embeddings
 
 from ._dataset import Dataset
 from ._heads import HEADS, LOSSES, OTHER_NAMES, Head
@@ -148,6 +148,7 @@ class Request:
             raise InputError(
                 f"{dataset.name}: W(0) has shape {self.start.shape}; it needs that of W, {(d, d)}"
             )
+        check_start(self.start, f"{dataset.name}: W(0)")
         return replace(dataset, initial_weights=self.start)
 
     @property

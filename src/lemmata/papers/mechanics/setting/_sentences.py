@@ -31,6 +31,8 @@ def samples_of(sentences: Sentences) -> TokenData:
     )
     rows = []
     for number, (sentence, count) in enumerate(counted, start=1):
+        if not isinstance(sentence, str | Sequence):
+            raise InputError(f"sentence {number} is a text or a list of tokens; got {sentence!r}")
         tokens = list(sentence.split() if isinstance(sentence, str) else sentence)
         if len(tokens) < 2:
             raise InputError(
@@ -43,6 +45,8 @@ def samples_of(sentences: Sentences) -> TokenData:
                 "whole number"
             )
         rows.append((tokens[:-1], tokens[-1], count, f"sentence {number}"))
+    if not rows:
+        raise InputError("there is no sentence: give at least one")
     return TokenData.from_samples(rows)
 
 

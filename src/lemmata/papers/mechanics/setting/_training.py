@@ -13,6 +13,7 @@ from scipy.special import softmax
 
 from lemmata._errors import InputError, unknown_name
 from lemmata.attention import Inputs
+from lemmata.settings import check_rate
 from lemmata.tokens import TokenData
 from lemmata.training import (
     AbstractDynamics,
@@ -108,8 +109,8 @@ class Training:
             raise InputError(
                 f"a step size is a number, 'paper' (1/L) or 'tight' (1/L_tight); got '{self.rate}'"
             )
-        if isinstance(self.rate, float | int) and not (np.isfinite(self.rate) and self.rate > 0):
-            raise InputError(f"the step size must be a positive number; got {self.rate}")
+        if isinstance(self.rate, float | int):
+            check_rate(self.rate)
         if not (np.isfinite(self.epsilon) and self.epsilon >= 0):
             raise InputError(f"epsilon must not be negative; got {self.epsilon}")
         if self.epsilon and self.algorithm != "ngd":

@@ -25,11 +25,13 @@ FEW_RATES = (0.05, 0.5, 2.0)
 EXTREMES: dict[str, tuple[Any, ...]] = {
     "T": (2, 3, 4, 9, 33, 200, 5_000, 100_000),
     "q": (1, 2, 3, 8, 30, "T/4", "T-1"),
-    "d": (1, 2, 5, 30, 1_000, 100_000),
+    "d": (1, 2, 5, 30, 1_000, 100_000, "T", "10T"),
     "eta": (1e-6, 1e-3, 0.05, 0.3, 1.0, 3.0, 10.0, 1e3, "usual", "q/2", "1.9q", "2.1q"),
     "eps": (1e-12, 1e-6, 0.1, 1e3, "largest"),
 }
-"""Both ends of every parameter, and where hypotheses and stability end."""
+"""Both ends of every parameter, and where hypotheses and stability end; with d of the size of T or
+more C moves as fast as alpha.
+"""
 
 BASES = (
     {"T": 3, "q": 1, "d": 1, "eta": 1.0, "eps": EPSILON},
@@ -204,7 +206,8 @@ def _whole_numbers(tasks: Sequence[Task], d_e: int) -> Iterator[Plan]:
 
 def _plan(said: Mapping[str, Any]) -> Plan | None:
     """A plan with one-hot encodings from numbers, and words for those that depend on others."""
-    T, d = said["T"], said["d"]
+    T = said["T"]
+    d = {"T": T, "10T": 10 * T}.get(said["d"], said["d"])
     q = {"T/4": max(-(-T // 4) - 1, 1), "T-1": T - 1}.get(said["q"], said["q"])
     if q >= T:
         return None
