@@ -29,8 +29,11 @@ DIGITS = (60, 120, 240, 480, 960)
 PATIENCE, NEAR_THE_EDGE = 1e9, 0.98
 """Steps that somebody may wait for, and their size relative to the largest stable one."""
 
-LONGEST = 1e300
-"""Steps beyond which no search goes."""
+DOUBLINGS = np.append(0.0, 2.0 ** np.arange(997))
+"""Steps that a search looks at first; beyond the last, 6.7e299, it does not go."""
+
+AT_ONCE = 32
+"""Steps that a search looks at together."""
 
 
 def attention_of(task: Task, Q: Float[np.ndarray, "d H d"]) -> Float[np.ndarray, "N H K"]:
@@ -62,7 +65,7 @@ class FrozenAttention:
         B = self.scores
         return np.linalg.svd(B, full_matrices=B.shape[2] < self.task.N)
 
-    @property
+    @cached_property
     def sizes(self) -> Float[np.ndarray, "K N"]:
         """The singular values of every B_k, with zeros where there are fewer heads than tokens."""
         sigma = self._svd[1]
@@ -184,21 +187,25 @@ def constants_of(task: Task, weights: Weights, zeta: Real | None = None) -> Cons
 
 def first_step(frozen: FrozenAttention, rate: float, gap: float) -> float | None:
     """The first t with L - L* <= gap, to twelve digits; None if there is none before 1e300."""
-    wanted = math.log(gap)
 
-    def reached(t: float) -> bool:
-        return bool(frozen.log_gap(np.array([t]), rate)[0] <= wanted)
+    def first(steps: Float[np.ndarray, "steps"]) -> int:
+        """Which of these is the first that reaches it; their number if none does."""
+        reached = frozen.log_gap(steps, rate) <= math.log(gap)
+        return int(np.argmax(reached)) if reached.any() else len(steps)
 
-    if reached(0.0):
+    for start in range(0, len(DOUBLINGS), AT_ONCE):
+        at = start + first(DOUBLINGS[start : start + AT_ONCE])
+        if at < start + AT_ONCE:
+            break
+    if at >= len(DOUBLINGS):
+        return None
+    if at == 0:
         return 0.0
-    low, high = 0.0, 1.0
-    while not reached(high):
-        low, high = high, 2 * high
-        if high > LONGEST:
-            return None
+    low, high = DOUBLINGS[at - 1], DOUBLINGS[at]
     while high - low > max(1.0, 1e-12 * high):
-        middle = float(math.floor((low + high) / 2))
-        low, high = (low, middle) if reached(middle) else (middle, high)
+        steps = np.concatenate([np.floor(np.linspace(low, high, AT_ONCE)), [high]])
+        at = first(steps[1:]) + 1
+        low, high = steps[at - 1], steps[at]
     return float(high)
 
 
