@@ -131,10 +131,10 @@ def test_when_a_curve_settles(
 @pytest.mark.parametrize(
     ("early", "late", "stands"),
     [
-        (0.21, 0.19, True),  # of 2: a tenth and more before a quarter of the run, less since
-        (-0.21, -0.19, True),
-        (0.19, 0.0, False),  # it has hardly moved
-        (0.5, 0.21, False),  # it still moves
+        (2.1, 0.19, True),  # of 2: all and more before a quarter of the run, less than a tenth since
+        (-2.1, -0.19, True),
+        (1.9, 0.0, False),  # it has not gone as far as is left
+        (2.5, 0.21, False),  # it still moves
     ],
 )
 def test_when_a_curve_that_waits_has_moved_and_stands(

@@ -35,16 +35,21 @@ def numbers(plan: Plan) -> tuple:
 
 
 @pytest.mark.parametrize(
-    ("high", "expected"),
-    [(False, (1, 2, 1, 1, 1, 1e-4, 0.1, 0)), (True, (3, 6, 3, 3, 4, 10.0, 10.0, 99))],
+    ("high", "coins", "expected"),
+    [
+        (False, (0.79, 0.2), (1, 2, 1, 1, 1, 1e-4, 0.1, 0)),
+        (True, (0.8, 0.19), (3, 6, 3, 16, 4, 10.0, 10.0, 99)),
+    ],
 )
-def test_drawn_plans_reach_from_small_to_large(high: bool, expected: tuple) -> None:
-    plan = SPACE.draw(Ends(high))
+def test_drawn_plans_reach_from_small_to_large(high: bool, coins: tuple, expected: tuple) -> None:
+    plan = SPACE.draw(Ends(high, coins))
     assert numbers(plan) == expected
     stream = np.random.default_rng(2**31 - 1 if high else 0)
-    if high:  # Gaussian tokens, and representations that are the tokens again, ten times as large
-        tokens = stream.standard_normal((3, 6))
-        features = 10 * tokens / np.abs(tokens).max()
+    if high:  # Gaussian tokens and representations across (1, ..., 1), both ten times as large
+        tokens = 10 * stream.standard_normal((3, 6))
+        features = stream.standard_normal((16, 6))
+        features = 100 * (features - features.mean(axis=0))
+        features[:, 0] = 10.0
     else:
         tokens = stream.standard_normal((1, 2))
         tokens, features = tokens / np.abs(tokens), 0.1 * stream.standard_normal((1, 2))
@@ -227,6 +232,7 @@ def test_geometries_of_representations() -> None:
         "close": random[:, :1] + 1e-3 * random,
         "equal": np.outer(random[:, 0], np.ones(5)),
         "tokens": tokens / 2,
+        "across": np.column_stack([np.ones(2), 5 * (random - random[::-1])[:, 1:]]),
     }.items():
         found = parts._features(kind, 2, tokens, np.random.default_rng(3))
         np.testing.assert_allclose(found, expected, rtol=1e-14, err_msg=kind)
@@ -320,10 +326,10 @@ def test_extremes_are_all_pairs() -> None:
         "N": (1, 3),
         "K": (3, 8),
         "d": (1, 4),
-        "m": (1, 6),
+        "m": (1, 6, 16),
         "tokens": ("one-hot", "close", "opposite", "gaussian"),
-        "representations": ("orthogonal", "close", "equal", "zero queries", "tokens"),
-        "token_scale": (1e-4, 0.1, 10.0, 1e4),
+        "representations": ("orthogonal", "close", "equal", "zero queries", "tokens", "across"),
+        "token_scale": (1e-4, 0.1, 3.0, 10.0, 1e4),
         "scale": (1e-4, 1e4),
         "query_scale": (1e-4, 1e4),
         "beta": (1e-4, 0.1, 10.0, 1e3),

@@ -560,7 +560,7 @@ WRONG: dict[str, tuple[Plan, dict[str, Any]]] = {
         {"algorithm": "adam", "layers": 2, "d_model": 1},
     ),
     "unknown option of the context setting 'lr'; it takes": (small_plan(), {"lr": 0.1}),
-    "rate must be a number; got 'tight'": (small_plan(), {"rate": "tight"}),
+    "rate takes a positive number; got 'tight'": (small_plan(), {"rate": "tight"}),
     "steps takes a whole number; got 2.5": (small_plan(), {"steps": 2.5}),
     "record must be whole numbers; got [1, 'x']": (small_plan(), {"record": [1, "x"]}),
     "must be a positive number; got nan": (small_plan(), {"rate": math.nan}),

@@ -432,7 +432,7 @@ WRONG: dict[str, tuple[Plan, dict[str, Any]]] = {
     ),
     "samples must be at least 1; got 0": (PLAIN, {"algorithm": "sgd", "samples": 0}),
     "seed must be at least 0; got -1": (PLAIN, {"seed": -1}),
-    "--lr takes a number here; got 'tight'": (PLAIN, {"rate": "tight"}),
+    "rate takes a positive number; got 'tight'": (PLAIN, {"rate": "tight"}),
     "must be a positive number; got nan": (PLAIN, {"rate": math.nan}),
     "must be a positive number; got 0": (PLAIN, {"rate": 0.0}),
     "must not be negative": (PLAIN, {"steps": -1}),
