@@ -131,7 +131,7 @@ def test_when_a_curve_settles(
 @pytest.mark.parametrize(
     ("early", "late", "stands"),
     [
-        (2.1, 0.19, True),  # of 2: all and more before a quarter of the run, less than a tenth since
+        (2.1, 0.19, True),  # of 2: all of it before a quarter of the run, less since
         (-2.1, -0.19, True),
         (1.9, 0.0, False),  # it has not gone as far as is left
         (2.5, 0.21, False),  # it still moves
