@@ -188,24 +188,25 @@ def constants_of(task: Task, weights: Weights, zeta: Real | None = None) -> Cons
 def first_step(frozen: FrozenAttention, rate: float, gap: float) -> float | None:
     """The first t with L - L* <= gap, to twelve digits; None if there is none before 1e300."""
 
-    def first(steps: Float[np.ndarray, "steps"]) -> int:
-        """Which of these is the first that reaches it; their number if none does."""
+    def first(steps: Float[np.ndarray, "steps"]) -> int | None:
+        """Which of these is the first that reaches it."""
         reached = frozen.log_gap(steps, rate) <= math.log(gap)
-        return int(np.argmax(reached)) if reached.any() else len(steps)
+        return int(np.argmax(reached)) if reached.any() else None
 
     for start in range(0, len(DOUBLINGS), AT_ONCE):
-        at = start + first(DOUBLINGS[start : start + AT_ONCE])
-        if at < start + AT_ONCE:
+        found = first(DOUBLINGS[start : start + AT_ONCE])
+        if found is not None:
             break
-    if at >= len(DOUBLINGS):
+    else:
         return None
-    if at == 0:
+    if start + found == 0:
         return 0.0
-    low, high = DOUBLINGS[at - 1], DOUBLINGS[at]
+    low, high = DOUBLINGS[start + found - 1 : start + found + 1]
     while high - low > max(1.0, 1e-12 * high):
-        steps = np.concatenate([np.floor(np.linspace(low, high, AT_ONCE)), [high]])
-        at = first(steps[1:]) + 1
-        low, high = steps[at - 1], steps[at]
+        steps = np.floor(np.linspace(low, high, AT_ONCE))
+        found = first(steps)
+        assert found, "the last one reaches it, and the first one does not"
+        low, high = steps[found - 1 : found + 1]
     return float(high)
 
 
