@@ -15,6 +15,7 @@ DATA = lm.mechanics.Dataset
     [
         (lambda: lm.draw("mechanics", 0), "count must be at least 1; got 0"),
         (lambda: lm.draw("mechanics", 2, seed=-1), "seed must be a whole number that is not neg"),
+        (lambda: lm.experiment("mechanics", count=0), "count must be at least 1; got 0"),
         (lambda: lm.check(5), "claims are names, files or functions under @lm.claim; got 5"),
         (lambda: lm.check([]), "there is no claim: the list is empty"),
         (lambda: lm.falsify([]), "there is no claim: the list is empty"),

@@ -169,6 +169,8 @@ def experiment(
         options: what ``train`` takes in this setting: ``algorithm``, ``rate``, ``steps``, ...
     """
     home = find_setting(setting)
+    if count < 1:
+        raise InputError(f"count must be at least 1; got {count}")
     source: AbstractInstances = Drawn(home, count)
     if callable(instances):
         source = Generated(instances)

@@ -96,7 +96,8 @@ def certify(
     try:
         return _certify(claim, space, attempt, read_back(attempt.instance), clock, filler)
     except TooSlowError as error:
-        return Certificate(False, f"a proof takes {error}: there was no time for it")
+        needed = f"a proof takes {error}: there was" if error.seconds >= 1 else "there was"
+        return Certificate(False, f"{needed} no time for it")
 
 
 def _certify(

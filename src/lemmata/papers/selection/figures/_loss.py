@@ -73,7 +73,7 @@ def _draw_inverse(axes: Axes, followed: Evidence[Followed]) -> None:
     axes.plot(x, slope * x + height, "-.", color=PALETTE["orange"], label="line through SGD")
     axes.set_title("(b) its inverse")
     axes.set_ylabel("$1/L$")
-    axes.legend(loc="upper left")
+    axes.legend(loc="lower right")
 
 
 def _draw_cosines(axes: Axes, followed: Evidence[Followed]) -> None:
