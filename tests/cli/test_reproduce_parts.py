@@ -12,7 +12,7 @@ from lemmata._errors import InputError
 from lemmata._plain import plain
 from lemmata.cli._parts import Part, reproduce_all, reproduce_part
 from lemmata.cli._reproduce import how_long
-from lemmata.papers import _durations, note_finished
+from lemmata.papers import _durations, expected_seconds, note_finished
 from lemmata.training import Store
 
 
@@ -79,7 +79,11 @@ def test_an_interruption_leaves_no_process_behind():
 def test_the_time_at_the_scale_of_the_paper_is_said_beforehand(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    known = {"fixed_work": 1.0, "seconds": {"mechanics/4": 600, "context/claims": 2_000}}
+    known = {
+        "fixed_work": 1.0,
+        "shares": {},
+        "seconds": {"mechanics/4": 600, "context/claims": 2_000},
+    }
     place = tmp_path / "durations.json"
     place.write_text(json.dumps(known))
     monkeypatch.setattr(_durations, "PLACE", place)
@@ -105,7 +109,29 @@ def test_the_time_at_the_scale_of_the_paper_is_said_beforehand(
     ]
 
 
+def test_trainings_that_several_parts_share_are_counted_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    place = tmp_path / "durations.json"
+    known = {
+        "fixed_work": 1.0,
+        "shares": {"selection/2": ["selection/1"], "selection/4": ["selection/1"]},
+        "seconds": {"selection/1": 1000, "selection/2": 10, "selection/4": 1},
+    }
+    place.write_text(json.dumps(known))
+    monkeypatch.setattr(_durations, "PLACE", place)
+    monkeypatch.setattr(_durations, "fixed_work", lambda: 2.0)
+    store = Store(tmp_path / "runs")
+    two, four = "selection/2", "selection/4"
+    assert expected_seconds([two, four], store, 0) == {two: 2020.0, four: 2.0}
+    note_finished("selection/1", store, seed=0)
+    assert expected_seconds([two, four], store, 0) == {two: 20.0, four: 2.0}
+    assert expected_seconds([four], store, 1) == {four: 2002.0}
+
+
 def test_every_duration_is_that_of_a_part():
     known = json.loads(_durations.PLACE.read_text())
     assert known["fixed_work"] > 0
+    shared = {name for names in known["shares"].values() for name in names}
+    assert {*known["shares"], *shared} <= set(known["seconds"])
     assert set(known["seconds"]) <= set(_durations.all_parts())

@@ -39,15 +39,19 @@ def expected_seconds(parts: Iterable[str], store: Store, seed: int) -> dict[str,
     """Processor seconds of each part on this machine at the paper's scale.
 
     0 for one that was finished before, which the store has; None for one that nobody measured.
+    What several share counts for the first of them.
     """
     known = json.loads(PLACE.read_text())
     slower = fixed_work() / known["fixed_work"]
+    done = {part for part in all_parts() if store.load(_key(part, seed)) is not None}
     expected: dict[str, float | None] = {}
     for part in parts:
-        seconds = known["seconds"].get(part)
-        expected[part] = None if seconds is None else slower * seconds
-        if store.load(_key(part, seed)) is not None:
+        needed = {part, *known["shares"].get(part, ())} - done
+        seconds = [known["seconds"].get(name) for name in needed]
+        expected[part] = None if None in seconds else slower * sum(filter(None, seconds))
+        if part in done:
             expected[part] = 0.0
+        done |= needed
     return expected
 
 
