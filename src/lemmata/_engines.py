@@ -7,6 +7,7 @@ handed out again, a few times.
 
 import multiprocessing
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -63,11 +64,23 @@ def processes(work: Work[TaskT, ResultT], workers: int | None = None) -> Engine[
     return run
 
 
+def end_with_parent() -> None:
+    """What a spawned process does first: if the command that wants its work is killed, it ends."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "only a spawned process has a parent"
+
+    def wait_for_it() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait_for_it, daemon=True).start()
+
+
 def _in_a_pool(
     work: Work[TaskT, ResultT], tasks: Sequence[TaskT], workers: int
 ) -> Done[TaskT, ResultT]:
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context)
+    pool = ProcessPoolExecutor(workers, context, end_with_parent)
     try:
         yield from _handed_out(tasks, workers, lambda task: pool.submit(work, task))
     finally:

@@ -59,7 +59,14 @@ def test_errors_of_the_processes_are_told():
         reproduce_all(parts, silent)
 
 
-def test_an_interruption_leaves_no_process_behind():
+@pytest.mark.parametrize(
+    ("how", "code", "says"),
+    [
+        (signal.SIGINT, 130, "goes on where this one left off"),
+        (signal.SIGKILL, -signal.SIGKILL, ""),
+    ],
+)
+def test_an_interruption_leaves_no_process_behind(how: signal.Signals, code: int, says: str):
     words = ["reproduce", "mechanics/4", "context/4", "--out", "out"]
     # Tests that were started in the background have inherited that Ctrl-C is ignored.
     listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
@@ -70,9 +77,9 @@ def test_an_interruption_leaves_no_process_behind():
     ) as running:
         assert running.stderr is not None
         assert "after" in running.stderr.readline() + running.stderr.readline()
-        running.send_signal(signal.SIGINT)
-        assert "goes on where this one left off" in running.stderr.read()
-        assert running.wait() == 130
+        running.send_signal(how)
+        assert says in running.stderr.read()
+        assert running.wait() == code
         # Standard error was read to its end: all who could write to it are gone.
 
 

@@ -15,6 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from lemmata._engines import end_with_parent
 from lemmata._errors import InputError
 from lemmata._inventory import claims_beside
 from lemmata.claims import Bench, Scale, Verdict, check
@@ -123,6 +124,7 @@ def _begin(heard: Any) -> None:
     """What a process does first. Ctrl-C is for the one that started it, which ends the others."""
     global _heard
     _heard = heard
+    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
