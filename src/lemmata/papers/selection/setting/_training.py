@@ -166,6 +166,8 @@ class Training:
         attention = [(self.factors, width)] * 2 if self.factors else [(width, width)]
         sizes = [(d, width), *attention]
         kind = Factors if self.factors else Weights
+        if not self.initial:
+            return kind(*(jnp.zeros(size, dtype=jnp.float32) for size in sizes))
         heads = [
             kind(
                 *(
