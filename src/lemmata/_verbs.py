@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from itertools import chain
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,9 +47,9 @@ def read(file: str | Path, setting: Home = None, embeddings: str | Path | None =
 
 def draw(setting: str | AbstractSetting[Any], count: int = 1, seed: int = 0) -> list[Any]:
     """Random instances of a setting."""
-    if not isinstance(count, int) or count < 1:
+    if not isinstance(count, Integral) or count < 1:
         raise InputError(f"count must be at least 1; got {count!r}")
-    if not isinstance(seed, int) or seed < 0:
+    if not isinstance(seed, Integral) or seed < 0:
         raise InputError(f"seed must be a whole number that is not negative; got {seed!r}")
     return find_setting(setting).draw(count, seed)
 
